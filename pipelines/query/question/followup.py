@@ -1,6 +1,5 @@
 """Rewrite a follow-up question so that it stands alone: by a language model, else by rules."""
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
@@ -10,17 +9,14 @@ from config.prompts import CONDENSE
 from pipelines.models.consult import consult, reply_limit
 from pipelines.query.delimit import escape_delimiters, fresh_key
 from pipelines.query.llm_queries import MAX_REPLY, MAX_SEARCH, parse_queries
-from pipelines.query.question.names import Name, bounds_in, names_in
+from pipelines.query.question.names import Name, bounds_in, capitals, is_capital, names_in
 from pipelines.query.question.rules import terms_of, trim
+from pipelines.query.question.words import Phrase, Text, is_year, read, words
 from pipelines.store.known_names import is_own_word
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
-NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w[+#]*")
-PLACED = r"(?:in|at|on|from|to|near|within|into|since|until|during|before|after|bei|seit|vor|nach)"
-YEAR = r"(?:19|20)\d\d"
-OWNER = re.compile(r"['’]s\b")
 _CUT = " ..."
 Weight = Callable[[str], float]
 
@@ -81,7 +77,6 @@ def stand_alone(
 
 
 _HINT = "Raise FOOTNOTE_ANSWER__CONDENSE_SECONDS, or set FOOTNOTE_ANSWER__CONDENSE=rules."
-_NAME = re.compile(r"(?<=[\w,;:)'\"] )(?!I\b)[A-Z][\w'’.+#-]*\w|\d[\d.,]*")
 _REPLY_TOKENS = 40  # by which its time is expected
 _KEPT = 0.5  # of the follow-up's own terms
 
@@ -121,62 +116,18 @@ def checked_rewrite(reply: str, question: str, history: Sequence[Turn]) -> str:
         return ""
     text = found[0]
     known = fold(" ".join((question, *(t for turn in history for t in (turn.question, turn.answer, *turn.sources)))))
-    if any(fold(name.strip(".,'’")) not in known for name in _NAME.findall(text)):
+    said = read(text)
+    named = (word for at, word in enumerate(said.words) if is_capital(said, at) or word.text[0].isdigit())
+    if any(word.text not in known for word in named):
         return ""
     own_terms, terms = set(terms_of(question)), set(terms_of(text))
     taken = (terms - own_terms) & set(terms_of(known))
     return text if taken and len(own_terms & terms) >= _KEPT * len(own_terms) else ""
 
 
-OPENER = r"(?:and|but|so|or|ok(?:ay)?|then|also|und|aber|oder)"
-_OPENERS = rf"(?:{OPENER}\b[ ,]{{1,3}}){{0,3}}"
-_ASKS = (
-    r"(?:(?:since|until|till|from|by|with|for|to|seit|bis|von|mit|für) )?"
-    r"(?:how (?:long|much|many|often|far|old|come)|how|when|where|why|whom?|whose|which"
-    r"|wie (?:lange|viele?|oft)|wie|wann|woher|wohin|wo|warum|wieso|weshalb|wer|wen|wem)"
-)
-_AUX = (
-    r"(?:did|does|do|has|have|had|is|are|was|were|can|could|will|would|should|may|might|must"
-    r"|hat|haben|ist|sind|war|waren|wurden?|kann|hatte)"
-)
-_BARE = re.compile(
-    rf"{_OPENERS}({_ASKS})(?: (?:exactly|then|so|not|is (?:that|this|it)|(?:was|is) (?:that|this)|genau|denn|nicht"
-    r"|war das))?[ ?.!]*",
-    re.IGNORECASE,
-)
-_VERBLESS = re.compile(rf"{OPENER}\b(?!.*\b{_AUX}\b).*", re.IGNORECASE)
-_LED = re.compile(rf"{_OPENERS}(?:{_ASKS}|what|was)\b([^?]{{0,60}}?) ({_AUX})\b(.*)", re.IGNORECASE)
-_SUBJECT = re.compile(r"(?:who|what|which \w+|how many \w+) (\w+) (.+)", re.IGNORECASE)
-_YES_NO = re.compile(rf"{_AUX}\b.*", re.IGNORECASE)
-_ASKS_FIRST = re.compile(rf"{_OPENERS}(?:{_ASKS}|what)\b ?", re.IGNORECASE)
-_BEING = frozenset("is are was were".split())
-_DANGLING = re.compile(r" (?:about|for|of|like|at|in|on|with|from|to)$", re.IGNORECASE)
-_PLACED_AT = re.compile(rf" {PLACED} ", re.IGNORECASE)
-
-_ORDINALS = (
-    r"(?:first|second|third|fourth|fifth|last|next|previous|former|latter|latest|erste|zweite|dritte|letzte|nächste)"
-)
-_INSTEAD = re.compile(
-    rf"(?:(?:{OPENER} ){{0,2}}(?:what|how) about|{OPENER}(?: was ist mit| wie (?:ist|steht) es (?:mit|um))?"
-    r"|was ist mit|wie (?:ist|steht) es (?:mit|um)),? (.{1,60}?)[ ?.!]*",
-    re.IGNORECASE,
-)
-_NTH = re.compile(
-    rf"(?:(?:the|her|his|its|their|der|die|das|den) )?({_ORDINALS}[nrs]?)(?: (?:ones?|time))?", re.IGNORECASE
-)
-_ORDINAL = re.compile(rf"\b{_ORDINALS}\b", re.IGNORECASE)
-_IN_YEAR = re.compile(rf"(?:({PLACED}) )?({YEAR})", re.IGNORECASE)
-_RELATION = re.compile(
-    rf"(?:(?:(?:that|those|the ones?) (?=[a-z]+ ))?({PLACED}|for|with|by|of|about|für|mit|von) )?(?:the )?",
-    re.IGNORECASE,
-)
-_BY_THEN = re.compile(r"(before|after|since|until) (?:that|this|it|then)", re.IGNORECASE)
-_PLACE = re.compile(rf"\b{PLACED}$", re.IGNORECASE)
-_SIGNED = re.compile(r"[A-Z][+#]{1,2}|\.[A-Z]\w+")  # C++, C#, .NET
-_NOW = re.compile(r",? \b(?:right now|now|today|currently|at present|at the moment|these days)\b", re.IGNORECASE)
 _PAST = {"does": "did", "do": "did", "is": "was", "are": "were"}
-_PRESENT = re.compile(rf"\b(?:{'|'.join(_PAST)})\b", re.IGNORECASE)
-_MOST_WORDS = 5
+_MAX_WORDS = 5
+_ENDS = " ?.!"
 
 
 def substituted(question: str, last: Turn) -> str:
@@ -186,66 +137,106 @@ def substituted(question: str, last: Turn) -> str:
         question: The follow-up.
         last: The turn before it, its question as it stands alone.
     """
-    asked = last.question.rstrip(" ?.!")
-    return _asked_anew(question, asked) or _instead(_other(question), replace(last, question=asked)) if asked else ""
+    asked = last.question.rstrip(_ENDS)
+    return (
+        _asked_anew(read(question), read(asked)) or _instead(_other(question), replace(last, question=asked))
+        if asked
+        else ""
+    )
 
 
-def _asked_anew(question: str, last: str) -> str:
-    """ "When ..." of "And when?": the last question with another word to ask with."""
-    bare = _BARE.fullmatch(question)
-    if not bare:
+def _openers(text: Text) -> int:
+    """The number of the words "and", "but" that a question opens with, up to three."""
+    return next((at for at, word in enumerate(text.all[:3]) if word not in words("opener")), min(len(text.all), 3))
+
+
+def _bare(text: Text) -> str:
+    """The words to ask with, of a question that has no others: "since when" of "And since when exactly?"."""
+    asks = text.at("asks", _openers(text))
+    if not asks:
         return ""
-    asks = bare[1][:1].upper() + bare[1][1:].lower()
-    if led := _LED.fullmatch(last):
-        matter, verb, rest = led.groups()
-        rest = _DANGLING.sub("", rest)
-        if verb.lower() in _BEING:
-            return f"{asks} {verb}{matter}{rest}?"
-        place = at.start() if (at := _PLACED_AT.search(rest)) else len(rest)
-        return f"{asks} {verb}{rest[:place]}{matter}{rest[place:]}?"
-    if _YES_NO.fullmatch(last):
-        return f"{asks} {last[:1].lower()}{last[1:]}?"
-    if (subject := _SUBJECT.fullmatch(last)) and (made := participle(subject[1])):
-        return f"{asks} was {subject[2]} {made}?"
-    opening = _ASKS_FIRST.match(last)
-    return f"{asks} {last[opening.end() :]}?" if opening else f"{asks}: {last}?"
+    tail = text.at("bare-tail", asks.last)
+    return text.slice(asks.first, asks.last) if (tail.last if tail else asks.last) == len(text.words) else ""
+
+
+def _asked_anew(question: Text, last: Text) -> str:
+    """ "When ..." of "And when?": the last question with another word to ask with."""
+    bare = _bare(question)
+    if not bare or not last.words:
+        return ""
+    asks, text = bare[:1].upper() + bare[1:].lower(), last.text
+    opening = last.at("asks-of-all", _openers(last))
+    verbs = range(opening.last, len(last.words)) if opening else ()
+    if opening and (at := next((at for at in verbs if last.all[at] in words("aux")), None)) is not None:
+        verb = last.words[at]
+        matter = text[last.words[opening.last - 1].end : verb.start].rstrip()
+        rest = text[verb.end :]
+        if last.all[-1] in words("dangling"):
+            rest = rest.removesuffix(f" {last.words[-1].typed}")
+        if verb.text in words("copula"):
+            return f"{asks} {verb.typed}{matter}{rest}?"
+        placed = (word.start - verb.end - 1 for word in last.words[at + 1 :] if word.text in words("placed"))
+        place = next(placed, len(rest))
+        return f"{asks} {verb.typed}{rest[:place]}{matter}{rest[place:]}?"
+    if last.all[0] in words("aux"):
+        return f"{asks} {text[:1].lower()}{text[1:]}?"
+    if (subject := last.at("subject", 0)) and (made := participle(last.words[subject.last - 1].typed)):
+        return f"{asks} was {text[last.words[subject.last].start :]} {made}?"
+    return f"{asks} {text[last.words[opening.last - 1].end :].lstrip()}?" if opening else f"{asks}: {text}?"
 
 
 def _other(question: str) -> str:
     """The name, year, place in a row or time that a question brings instead of another; empty where it brings none."""
-    asked = _INSTEAD.fullmatch(question)
-    if not asked or len(asked[1].split()) > _MOST_WORDS:
+    text = read(question)
+    lead = text.at("instead", 0)
+    if not lead or not 0 < len(text.words) - lead.last <= _MAX_WORDS:
         return ""
-    known = any(pattern.fullmatch(asked[1]) for pattern in (_BY_THEN, _NTH, _IN_YEAR))
-    return asked[1] if known or _is_name(_relation_and_name(asked[1])[1]) else ""
+    other = question[text.words[lead.last].start :].rstrip(_ENDS)
+    known = any(read(other).says(name) for name in ("by-then", "nth", "in-a-year"))
+    return other if known or _is_name(_relation_and_name(other)[1]) else ""
 
 
 def _relation_and_name(other: str) -> tuple[str, str]:
-    relation = _RELATION.match(other)
-    return (relation[1] or "", other[relation.end() :]) if relation else ("", other)
+    text = read(other)
+    lead = text.at("related", 0)
+    if not lead or lead.last == len(text.words):
+        return "", other
+    relation = next((text.words[at].typed for at in range(lead.last) if text.all[at] in words("relations")), "")
+    return relation, other[text.words[lead.last].start :]
 
 
 def _is_name(text: str) -> bool:
     named = names_in(f"x {text}")
-    return bool(named and named[0].text == text) or is_own_word(text) or bool(_SIGNED.fullmatch(text))
+    signed = text.startswith(".") or text.rstrip("+#") != text
+    return bool(named and named[0].text == text) or is_own_word(text) or signed
 
 
 def _follows(relation: str, before: str) -> bool:
     """True if a text ends with a preposition, and an article or none."""
-    words = before.lower().split()[-2:]
-    return relation.lower() in (words[1:] if words[-1:] != ["the"] else words[:1])
+    last = before.lower().split()[-2:]
+    return relation.lower() in (last[1:] if last[-1:] != ["the"] else last[:1])
 
 
 def _instead(other: str, last: Turn) -> str:
     """The last question with another name, year, place in a row, or time."""
-    asked = last.question
+    asked, said, text = last.question, read(other), read(last.question)
     if not other:
         return ""
-    if then := _BY_THEN.fullmatch(other):
-        return _beside(then[1].lower(), last)
-    if nth := _NTH.fullmatch(other):
-        return f"{_ORDINAL.sub(nth[1].lower(), asked, count=1)}?" if _ORDINAL.search(asked) else ""
-    return _with_year(other, asked) if _IN_YEAR.fullmatch(other) else _with_name(other, last)
+    if said.says("by-then"):
+        return _beside(said.all[0], last)
+    if said.says("nth"):
+        nth = next(word.typed.lower() for word in said.words if word.text in words("ordinals"))
+        ordinal = next((word for word in text.words if word.text in words("ordinals")), None)
+        return f"{asked[: ordinal.start]}{nth}{asked[ordinal.end :]}?" if ordinal else ""
+    if not said.says("in-a-year"):
+        return _with_name(other, last)
+    places = [at for at, word in enumerate(text.words) if is_year(word.text)]
+    if not places:
+        return f"{asked} {other if ' ' in other else f'in {other}'}?"
+    year, before = text.words[places[-1]], text.all[places[-1] - 1 : places[-1]]
+    led = bool(before) and before[0] in words("placed") and " " in other
+    start = text.words[places[-1] - 1].start if led else year.start
+    return f"{asked[:start]}{other}{asked[year.end :]}?"
 
 
 def _beside(relation: str, last: Turn) -> str:
@@ -257,24 +248,19 @@ def _beside(relation: str, last: Turn) -> str:
     at, end = times[-1].start, times[-1].end
     before, rest = last.question[:at].rstrip(), last.question[end:]
     when = answered_by(last) if said_of(last.question, relation) else times[-1].text
-    return f"{_PLACE.sub(relation, before)} {when}{rest}?" if when and _PLACE.search(before) else ""
+    led = before.split()[-1:] != [] and fold(before.split()[-1]) in words("placed")
+    return f"{before.rpartition(' ')[0]} {relation} {when}{rest}?" if when and led else ""
 
 
 def _at_that_time(asked: str, relation: str) -> str:
     """The question without "now", and of what was before in the past tense: "Where did Ann work"."""
-    if not _NOW.search(asked):
+    text = read(asked)
+    if not (now := text.find("right-now")):
         return asked
-    then = _NOW.sub("", asked)
-    return _PRESENT.sub(lambda verb: _PAST[verb[0].lower()], then, count=1) if relation == "before" else then
-
-
-def _with_year(other: str, last: str) -> str:
-    years = list(_IN_YEAR.finditer(last))
-    if not years:
-        return f"{last} {other if ' ' in other else f'in {other}'}?"
-    at = years[-1]
-    kept = other if " " in other or not at[1] else f"{at[1]} {other}"
-    return f"{last[: at.start()]}{kept}{last[at.end() :]}?"
+    start, end = text.words[now.first].start, text.words[now.last - 1].end
+    then = asked[:start].rstrip(" ,") + asked[end:]
+    verb = next((word for word in read(then).words if word.text in _PAST), None)
+    return f"{then[: verb.start]}{_PAST[verb.text]}{then[verb.end :]}" if verb and relation == "before" else then
 
 
 def _with_name(other: str, last: Turn) -> str:
@@ -283,7 +269,7 @@ def _with_name(other: str, last: Turn) -> str:
     asked, found = last.question, names_in(last.question, last.sources)
     same = [one for one in found if not relation or _follows(relation, asked[: one.start])]
     is_person = not relation and is_somebody(name, last.sources)
-    if not relation and PERSON.search(asked) and (is_person or not same):
+    if not relation and read(asked).has("they") and (is_person or not same):
         return f"{with_person(asked, name)}?"
     if is_person:
         same = [one for one in same if one.acts or is_somebody(one.text, last.sources)] or same
@@ -298,25 +284,6 @@ _TOPIC_WORDS = 5  # measured on multi-turn questions: fewer lose the topic, more
 _TITLE_WORDS = 6
 _TURNS = 12  # that are read
 _NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
-_WORD = re.compile(r"\w(?:[\w'’.+#-]*\w)?[+#]*")
-_GERMAN_WORDS = frozenset(
-    """der die das den dem des ein eine einen einem einer und oder aber wer wen wem wann wo wohin woher warum wieso wie
-    welche welcher welches hat haben hatte ist sind war waren wird wurde wurden kann er sie es ihr ihre sein seine mit
-    von bei zu zum zur im am auf aus für nach vor seit gibt auch denn""".split()
-)
-# "Is it true", "are there", "this year" point at nothing that was said.
-_EMPTY = re.compile(
-    r"\b(?:(?:is|was) it (?:possible|true|correct|likely|safe|legal|better|necessary)|(?:is|are|was|were) there"
-    r"|there (?:is|are|was|were)|this (?:year|month|week))\b",
-    re.IGNORECASE,
-)
-_THING = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|this|these|those|ones?(?! of)|both|such|same|others?|another|else"
-    r"|more(?! than)|there|latter|former)\b"
-    r"|\bthat(?=\s*(?:[?.!,]|$|(?:one|time|period|year|case|is|was|mean)\b))"
-    rf"|^(?:{OPENER}|what about|how about|was ist mit)\b",
-    re.IGNORECASE,
-)
 
 
 def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed: str = "") -> str:
@@ -342,17 +309,18 @@ def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed:
     pointed = _points_at_thing(question) or points_at_person(question)
     if pointed and not (at_thing or points_at_person(resolved)) and (terms_of(question) or len(terms_of(resolved)) > 1):
         return resolved
-    words = [word for turn in reversed(chain) for word in _WORD.findall(turn.question) if _tells(word)]
-    if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or NAME.search(question)):
-        topic = [word for word in words if word in _names(chain)]
+    said = [word.whole for turn in reversed(chain) for word in read(turn.question).words if _tells(word.typed)]
+    if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or capitals(question)):
+        topic = [word for word in said if word in _names(chain)]
     elif not at_thing and points_at_person(resolved) and terms_of(question):
-        topic = _weightiest([word for word in words if word not in _names(chain, after=True)], weight)
+        topic = _weightiest([word for word in said if word not in _names(chain, after=True)], weight)
     else:
-        topic = _weightiest(words, weight)
+        topic = _weightiest(said, weight)
     if at_thing and history[-1].sources:
-        topic += [word for word in _WORD.findall(history[-1].sources[0]) if _tells(word)][:_TITLE_WORDS]
-    present = {word.casefold() for word in _WORD.findall(resolved)}
-    unsaid = " ".join(word for word in dict.fromkeys(topic) if word.casefold() not in present)
+        titled = (word.typed for word in read(history[-1].sources[0]).words)
+        topic += [word for word in titled if _tells(word)][:_TITLE_WORDS]
+    present = set(read(resolved).all)
+    unsaid = " ".join(word for word in dict.fromkeys(topic) if fold(word) not in present)
     return f"{resolved} ({unsaid})" if unsaid else resolved
 
 
@@ -360,22 +328,26 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
     """True if a question does not say what it is about: it points back, swaps a part of another, or has no matter."""
     if not history:
         return False
-    asked = typed or question
-    elliptical = _BARE.fullmatch(asked) or _other(asked) or _VERBLESS.fullmatch(asked)  # a part of another question
-    if elliptical or _points_at_thing(question) or points_at_person(question):
+    asked = read(typed or question)
+    is_verbless = asked.all[:1] != [] and asked.all[0] in words("opener") and not asked.has("aux")
+    if is_verbless or _bare(asked) or _other(asked.text):  # a part of another question
         return True
-    return not terms_of(question) and not NAME.search(question)
+    return _points_at_thing(question) or points_at_person(question) or not (terms_of(question) or capitals(question))
 
 
 def _tells(word: str) -> bool:
-    return bool(terms_of(word)) and word.casefold() not in _GERMAN_WORDS
+    return bool(terms_of(word)) and fold(word) not in words("german-plain")
 
 
 def _points_at_thing(question: str) -> bool:
-    """True if a question speaks of a thing that it does not name; "it" after enough matter is what was just named."""
-    text = _EMPTY.sub(" ", question)
-    found = _THING.search(text)
-    return found is not None and len(terms_of(text[: found.start()])) < _NAMED_BEFORE
+    """True if a question speaks of a thing that it does not name; "it" after enough matter is what was just named.
+
+    "Is it true", "are there", "this year" point at nothing that was said.
+    """
+    text = read(question)
+    empty = {at for place in text.all_of("empty") for at in range(place.first, place.last)}
+    places = [place.first for place in text.all_of("pointing") if place.first not in empty]
+    return bool(places) and len(terms_of(text.slice(0, min(places)))) < _NAMED_BEFORE
 
 
 def _chain(history: Sequence[Turn]) -> list[Turn]:
@@ -397,54 +369,46 @@ def _chain(history: Sequence[Turn]) -> list[Turn]:
 
 def _names(chain: Sequence[Turn], *, after: bool = False) -> set[str]:
     """The names in the questions, but for those after a "she", which are not who that is; or these alone."""
-    parts = [PERSON.split(turn.question, maxsplit=1) for turn in chain]
-    return {name for part in parts for text in (part[1:] if after else part[:1]) for name in NAME.findall(text)}
+    found = set()
+    for text in (read(turn.question) for turn in chain):
+        they = next((at for at, word in enumerate(text.all) if word in words("they")), len(text.all))
+        places = range(they, len(text.all)) if after else range(they)
+        found |= {text.words[at].whole for at in places if is_capital(text, at)}
+    return found
 
 
-def _weightiest(words: Sequence[str], weight: Weight) -> list[str]:
+def _weightiest(said: Sequence[str], weight: Weight) -> list[str]:
     """The weightiest words, each once, in the order in which they were said."""
-    distinct = list(dict.fromkeys(words))
+    distinct = list(dict.fromkeys(said))
     ranked = sorted(distinct, key=lambda word: -max(weight(term) for term in terms_of(word)))
     kept = set(ranked[:_TOPIC_WORDS])
     return [word for word in distinct if word in kept]
 
 
-PERSON = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
-GERMAN = re.compile(
-    r"\b(?:und|wer|wann|wo|warum|wieso|wie|welche[rsnm]?|ist|hatte|wurde|gibt|das|der|dem|sie|ihre?[mnrs]?|davor|danach)\b",
-    re.IGNORECASE,
-)
-_TIME = re.compile(
-    r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
-    r"|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
-    re.IGNORECASE,
-)
-_MARKS = ".,;:!?'\"()"
 _AT = frozenset({"at", "bei"})
+_MARKS = ".,;:!?'\"()"
 _READ = 400  # characters of an answer
-
-_WHAT_IS = re.compile(r"^what(?:['’]s| is| are| was| were| does| did) (?:the )?$", re.IGNORECASE)
-_ASKS_FOR = re.compile(r"(?:what|which)\b", re.IGNORECASE)
-_ASKS_FOR_ONE = re.compile(
-    r"(?:what|which) (?!(?:year|month|day|date|time|is|are|was|were)\b)[a-z]+ (?:is|was)\b", re.I
-)
-_NOUN = re.compile(r" (?!(?:now|today|like|then|again)\b)([a-z-]{3,})(?=[ ?.!]*$)")
-_FULL_NAME = re.compile(r"[A-Z][\w'’-]+(?: [A-Z][\w'’.-]*){1,3}")
-_HERS = r"hers\b|his\b|her\b(?= (?!about|in|on|at|to|with|for|and|or|before|after|when|why|then)\w)"
-_ONE = re.compile(rf"\b(?:({_HERS})|(?:she|he|him|her)\b)", re.IGNORECASE)
-_ONE_GERMAN = re.compile(r"\b(?:((?:ihr|sein)(?:e[mnrs]?)?(?= [A-ZÄÖÜ]))|(?:er|sie|ihn|ihm|ihr)\b)", re.IGNORECASE)
-_IT = re.compile(r"\b(its|it)\b(?!['’]| (?:possible|true|correct|likely|safe|legal|better|necessary)\b)", re.IGNORECASE)
-_THEN = re.compile(r"\b(before|after|since|until|during) (?:that|this|it|then)\b(?=[^\w'’]*$)|\b(davor|danach)\b", re.I)
-_THERE = re.compile(
-    r"(?<!\bis )(?<!\bare )(?<!was )(?<!were )\b(?:there|dort)\b(?! (?:is|are|was|were)\b)", re.IGNORECASE
-)
-_ASKS_WHERE = re.compile(rf"{_OPENERS}where\b", re.IGNORECASE)
 _RELATIONS = {"davor": "vor", "danach": "nach"}
+
+
+def _one(text: Text, *, german: bool) -> tuple[int, bool]:
+    """(the place of the first word for somebody, True if it says whose); (-1, False) without one."""
+    for at, word in enumerate(text.all):
+        following = text.words[at + 1] if at + 1 < len(text.words) and text.after(at) == " " else None
+        if german and word in words("theirs-german") and following and following.typed[0].isupper():
+            return at, True
+        if german and word in words("they-german"):
+            return at, False
+        if not german and word in words("they"):
+            her = word == "her" and following is not None and following.text not in words("after-her")
+            return at, her or word in ("hers", "his")
+    return -1, False
 
 
 def points_at_person(question: str) -> bool:
     """True if a question speaks of somebody whom it does not name."""
-    return bool(PERSON.search(question) or (GERMAN.search(question) and _ONE_GERMAN.search(question)))
+    text = read(question)
+    return text.has("they") or (text.has("german") and _one(text, german=True)[0] >= 0)
 
 
 def resolve_references(question: str, turns: Sequence[Turn]) -> str:
@@ -454,25 +418,44 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
         question: The follow-up.
         turns: The turns before it, the last first, their questions as they stand alone.
     """
-    german = not PERSON.search(question) and bool(GERMAN.search(question))
+    german = not read(question).has("they") and read(question).has("german")
     things = {name for turn in turns for name in _things(turn)}
     who = next((name for turn in turns if (name := _person(turn, things, german=german))), "")
     resolved = _with_time_and_place(question, turns[0], who)
     resolved = with_person(resolved, who, german=german) if who else resolved
     what = "" if german else _thing(turns[0].question, turns[0].sources, who if points_at_person(question) else "")
-    return _IT.sub(lambda it: what + "’s" * (it[1].casefold() == "its"), resolved, count=1) if what else resolved
+    text = read(resolved)
+    it = next((at for at, word in enumerate(text.words) if word.text in ("it", "its") and not word.owns), None)
+    if not what or it is None or (text.all[it + 1 : it + 2] and text.all[it + 1] in words("certain")):
+        return resolved
+    own = "’s" * (text.all[it] == "its")
+    return f"{resolved[: text.words[it].start]}{what}{own}{resolved[text.words[it].end :]}"
 
 
 def with_person(question: str, who: str, *, german: bool = False) -> str:
     """The question with a name for its first "she" or "her"."""
-    owner, one = (f"{who}s", _ONE_GERMAN) if german else (f"{who}’s", _ONE)
-    return one.sub(lambda found: owner if found[1] else who, question, count=1)
+    text = read(question)
+    at, owns = _one(text, german=german)
+    if at < 0:
+        return question
+    name = f"{who}{'s' if german else '’s'}" if owns else who
+    return f"{question[: text.words[at].start]}{name}{question[text.words[at].end :]}"
 
 
 def _things(turn: Turn) -> list[str]:
     """The names, folded, of what a question asks "what is": nobody's."""
     named = names_in(turn.question, turn.sources)
-    return [fold(name.text) for name in named if _WHAT_IS.search(turn.question[: name.start])]
+    return [fold(name.text) for name in named if read(turn.question[: name.start]).says("what-is")]
+
+
+def _is_full_name(title: str) -> bool:
+    """True for a title of two to four words, each with a capital, as a person's name has them."""
+    parts = title.split(" ")
+    return (
+        1 < len(parts) < 5
+        and all(part[:1].isalpha() and part[:1].isupper() for part in parts)
+        and title.replace("’", "").replace("'", "").replace("-", "").replace(".", "").replace(" ", "").isalpha()
+    )
 
 
 def _person(turn: Turn, things: Collection[str], *, german: bool) -> str:
@@ -481,18 +464,21 @@ def _person(turn: Turn, things: Collection[str], *, german: bool) -> str:
     A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
     """
     text, titles = turn.question, turn.sources
-    unnamed = PERSON.search(text)
-    people = [title for title in titles if _FULL_NAME.fullmatch(title)]
+    they = next((word.start for word in read(text).words if word.text in words("they")), len(text))
+    people = [title for title in titles if _is_full_name(title)]
     named = [name for name in names_in(text, titles) if fold(name.text) not in things]
-    words = {word for title in people for word in fold(title).split()}
-    owned = (name.text for name in named if words.issuperset(fold(name.text).split()))
+    own_words = {word for title in people for word in fold(title).split()}
+    owned = (name.text for name in named if own_words.issuperset(fold(name.text).split()))
     others = (
         name.text
         for name in named
-        if not (german or name.placed or name.article or name.text in titles or _TIME.match(name.text))
-        and not (unnamed and unnamed.start() < name.start)
+        if not (german or name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
     )
     return next(owned, "") or next(others, "") or next(iter(people), "")
+
+
+def _is_time(name: Name) -> bool:
+    return fold(name.text).split()[0] in words("calendar")
 
 
 def _thing(text: str, titles: Sequence[str], who: str) -> str:
@@ -500,25 +486,29 @@ def _thing(text: str, titles: Sequence[str], who: str) -> str:
 
     "The Acme outage" is the outage; and after "Which ship was Ann on?" it is the ship, which nothing names.
     """
-    people = {word for title in titles if _FULL_NAME.fullmatch(title) for word in fold(title).split()}
+    people = {word for title in titles if _is_full_name(title) for word in fold(title).split()}
     named = [
         name
         for name in names_in(text, titles)
-        if name.text != who and not people.issuperset(fold(name.text).split()) and not _TIME.match(name.text)
+        if name.text != who and not people.issuperset(fold(name.text).split()) and not _is_time(name)
     ]
-    things = {fold(title) for title in titles if not _FULL_NAME.fullmatch(title)}
+    asked_text = read(text)
+    things = {fold(title) for title in titles if not _is_full_name(title)}
     called = (name.text for name in named if fold(name.text) in things)
-    asked = (title for title in titles[:1] if _ASKS_FOR.match(text) and is_own_word(title))
-    others = [name for name in named if not (name.placed or name.acts or OWNER.match(text[name.end :]))]
-    only = others[0] if len(others) == len(named) == 1 and not _ASKS_FOR_ONE.match(text) else None
-    return next(called, "") or next(asked, "") or (_with_noun(text, only) if only else "")
+    asks = asked_text.all[:1] in (["what"], ["which"])
+    asked = (title for title in titles[:1] if asks and is_own_word(title))
+    others = [name for name in named if not (name.placed or name.acts or name.owns)]
+    only = others[0] if len(others) == len(named) == 1 and not asked_text.says("asks-for-one") else None
+    return next(called, "") or next(asked, "") or (_with_noun(asked_text, only) if only else "")
 
 
-def _with_noun(text: str, name: Name) -> str:
+def _with_noun(text: Text, name: Name) -> str:
     """The name, or with its article the noun that it tells apart: "the Acme outage" of "When was the Acme outage?"."""
-    noun = _NOUN.match(text, name.end) if name.article else None
-    is_noun = noun and not participle(noun[1]) and base_verb_forms(noun[1]) == noun[1] and noun[1] not in STOP_WORDS
-    return f"the {name.text} {noun[1]}" if noun and is_noun else name.text
+    noun = text.words[-1]
+    is_last = name.article and text.text[name.end : noun.start] == " " and noun.typed.islower() and len(noun.text) > 2
+    is_noun = is_last and not participle(noun.typed) and base_verb_forms(noun.typed) == noun.typed
+    is_named = is_noun and noun.text not in STOP_WORDS | words("now")
+    return f"the {name.text} {noun.typed}" if is_named else name.text
 
 
 def _with_time_and_place(question: str, last: Turn, who: str) -> str:
@@ -528,23 +518,34 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
     """
     named = [name for name in bounds_in(last.question, last.sources) if name.text != who]
     places = [(name.placed.lower(), name.text) for name in named if name.placed and not name.text.isdigit()]
-    if not places and _ASKS_WHERE.match(last.question):
+    text = read(last.question)
+    if not places and text.all[_openers(text) :][:1] == ["where"]:
         places = [("at", where) for where in [answered_by(last)] if where]
-    if then := _THEN.search(question):
-        relation = then[1] or _RELATIONS[then[2].casefold()]
+    asked = read(question)
+    if then := asked.find("then"):
+        relation = _RELATIONS.get(asked.all[then.first], asked.words[then.first].typed)
         when = answered_by(last) if said_of(last.question, relation) else next((n.text for n in reversed(named)), "")
-        question = f"{question[: then.start()]}{relation} {when}{question[then.end() :]}" if when else question
+        question = _with(asked, then, f"{relation} {when}") if when else question
     if places:
         where, place = places[-1]
-        inside = where if where in {"in", "on", "near", "within", "bei"} else "at"
-        question = _THERE.sub(lambda _: f"{inside} {place}", question)
+        inside = where if where in words("inside") else "at"
+        asked = read(question)
+        for at in reversed(range(len(asked.all))):
+            beside = {*asked.all[max(at - 1, 0) : at], *asked.all[at + 1 : at + 2]}
+            if asked.all[at] in ("there", "dort") and beside.isdisjoint(words("copula")):
+                question = _with(read(question), Phrase(at, at + 1), f"{inside} {place}")
     return question
+
+
+def _with(text: Text, place: Phrase, said: str) -> str:
+    """The text with other words in a place."""
+    return f"{text.text[: text.words[place.first].start]}{said}{text.text[text.words[place.last - 1].end :]}"
 
 
 def is_somebody(name: str, titles: Sequence[str]) -> bool:
     """True if a name is a part of a person's that a source is called by."""
-    words = set(fold(name).split())
-    return any(words.issubset(fold(title).split()) for title in titles if _FULL_NAME.fullmatch(title))
+    own = set(fold(name).split())
+    return any(own.issubset(fold(title).split()) for title in titles if _is_full_name(title))
 
 
 def said_of(text: str, relation: str) -> bool:

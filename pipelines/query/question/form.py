@@ -116,7 +116,8 @@ def _halves(text: Text) -> list[str]:
         if led and text.at("question-word", at):
             cuts.append(at)
     ends = [at - (text.all[at - 1] == "and") for at in cuts[1:]]
-    return [text.slice(first, last) for first, last in zip(cuts, [*ends, len(text.words)], strict=True)]
+    halves = [text.slice(first, last) for first, last in zip(cuts, ends, strict=False)]
+    return [*halves, text.text[text.words[cuts[-1]].start :].strip()] if text.words else []
 
 
 def _kind_of(text: str) -> AnswerKind:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pipelines.query.question.words import Text, read, words
+from pipelines.query.question.words import Text, is_year, read, words
 from pipelines.store.known_names import NameIndex, name_words
 from pipelines.text import fold
 from pipelines.types import QueryIntent
@@ -36,6 +36,12 @@ def is_capital(text: Text, at: int) -> bool:
     word = text.words[at]
     is_name = word.typed[:1].isupper() and sum(map(str.isalnum, word.typed)) > 1
     return at > 0 and is_name and word.before in _AFTER
+
+
+def capitals(text: str) -> bool:
+    """True if a text holds a name after its first word."""
+    asked = read(text)
+    return any(is_capital(asked, at) for at in range(len(asked.words)))
 
 
 def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
@@ -82,9 +88,9 @@ def _name(asked: Text, start: int, end: int) -> Name:
     before = [asked.all[place] for place in (at - 1, at - 2) if place >= 0]
     is_next = at > 0 and at < len(asked.words) and asked.words[at].before == " "
     led = before if is_next else []
-    article = bool(led) and led[0] in words("articles") | {"der", "dem", "den"}
-    preposition = next(iter(led[1:] if article else led), "")
-    placed = asked.words[at - 1 - article].typed if preposition in words("placed") else ""
+    the = bool(led) and led[0] in ("the", "der", "dem", "den")
+    preposition = next(iter(led[1:] if the else led), "")
+    placed = asked.words[at - 1 - the].typed if preposition in words("placed") else ""
     acts = bool(led) and led[0] in words("doing")
     owns = asked.text[end : end + 2] in ("'s", "’s")
     return Name(asked.text[start:end], start, end, placed, bool(led) and led[0] in words("articles"), acts, owns)
@@ -95,11 +101,6 @@ def bounds_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
     asked = read(text)
     years = [_name(asked, word.start, word.end) for word in asked.words if is_year(word.text)]
     return sorted([*names_in(text, titles), *years], key=lambda name: name.start)
-
-
-def is_year(word: str) -> bool:
-    """True for the four digits of a year of the last century or this one."""
-    return len(word) == 4 and word.isdigit() and word[:2] in ("19", "20")
 
 
 def person_names(intent: QueryIntent) -> list[frozenset[str]]:

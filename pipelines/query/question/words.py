@@ -32,6 +32,11 @@ class Word:
     owns: bool = False
 
     @property
+    def whole(self) -> str:
+        """The word as it was typed, with a possessive ending."""
+        return f"{self.typed}'s" if self.owns else self.typed
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The letters and digits on each side of its joints."""
         return tuple("".join(char if char.isalnum() else " " for char in self.text).split())
