@@ -285,6 +285,8 @@ class QueryEngine(BaseQueryEngine):
             filters: Those that it was asked with.
             audience: The audience that it was given to.
         """
+        if answer.follow_ups:
+            return answer.follow_ups
         request = self._request(answer.question, filters, audience, history=history)
         if not answer.answered:
             return answer.follow_ups or self._tried(answer, request)

@@ -8,6 +8,7 @@ from llama_index.core.schema import NodeWithScore
 
 from config.settings import EvidenceSettings
 from pipelines.query.question.related import with_related
+from pipelines.query.question.rules import typed_words
 from pipelines.query.trace import Ledger
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.tokens import tokenise
@@ -259,7 +260,8 @@ def _missing(intent: QueryIntent, found: Sequence[TermMatch]) -> list[str]:
     """The question's words whose terms no candidate holds, as typed; of words with equal terms, the last."""
     held = frozenset().union(*(match.terms for match in found))
     asked = set(intent.terms)
-    words = (word.strip(".,;:!?\"'()[]{}“”‘’„«»¿¡。！？、，「」") for word in intent.search_text.split())
-    words = (word for word in words if word.isascii() or len(tokenise(word)) <= _WORD_TERMS)  # no clause without spaces
+    words = (
+        word for word in typed_words(intent) if word.isascii() or len(tokenise(word)) <= _WORD_TERMS
+    )  # no clause without spaces
     unheld = {frozenset(own): word for word in words if (own := asked & set(tokenise(word))) and not own & held}
     return list(unheld.values())

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 from pipelines.query.answer import Draft
-from pipelines.query.answerers import careers, corpus, model, overview, quotation
+from pipelines.query.answerers import careers, corpus, model, overview, people, quotation
 from pipelines.query.context import Retrieved
 from pipelines.query.search import Search
 
@@ -12,6 +12,7 @@ Retrieve = Callable[[], Retrieved]
 # Each gives a Draft, or None and the reason to the ledger.
 ANSWERERS: dict[str, Callable[[Search, Retrieve], Draft | None]] = {
     "corpus": lambda search, _: corpus.try_answer(search),
+    "people": lambda search, _: people.try_answer(search),
     "careers": lambda search, _: careers.try_answer(search) if search.settings.answer.facts else None,
     "overview": lambda search, _: overview.try_answer(search) if search.settings.answer.facts else None,
     "model": model.try_answer,

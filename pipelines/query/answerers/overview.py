@@ -15,7 +15,8 @@ from pipelines.query.careers.disagreements import CAREER_CATEGORIES, fact_source
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.layout import CitedText, joined
-from pipelines.query.question.overview import OverviewQuestion, overview_of, person_meant
+from pipelines.query.question.overview import OverviewQuestion, overview_of
+from pipelines.query.question.person import person_meant
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
 from pipelines.query.verify import verify_computed

@@ -137,12 +137,20 @@ def substituted(question: str, last: Turn) -> str:
         question: The follow-up.
         last: The turn before it, its question as it stands alone.
     """
-    asked = last.question.rstrip(_ENDS)
+    asked, whole = last.question.rstrip(_ENDS), question.strip(_ENDS)
+    if asked and is_name_alone(whole) and read(asked).has("they"):
+        return f"{with_person(asked, whole)}?"
     return (
         _asked_anew(read(question), read(asked)) or _instead(_other(question), replace(last, question=asked))
         if asked
         else ""
     )
+
+
+def is_name_alone(question: str) -> bool:
+    """True if a question is a name and nothing else, as in reply to "Which one do you mean?"."""
+    named = names_in(f"x {question}")
+    return bool(named) and named[0].text == question
 
 
 def _openers(text: Text) -> int:
@@ -330,7 +338,8 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
         return False
     asked = read(typed or question)
     is_verbless = asked.all[:1] != [] and asked.all[0] in words("opener") and not asked.has("aux")
-    if is_verbless or _bare(asked) or _other(asked.text):  # a part of another question
+    is_reply = is_name_alone(asked.text.strip(_ENDS)) and read(history[-1].question).has("they")
+    if is_verbless or is_reply or _bare(asked) or _other(asked.text):  # a part of another question
         return True
     return _points_at_thing(question) or points_at_person(question) or not (terms_of(question) or capitals(question))
 

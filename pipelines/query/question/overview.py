@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pipelines.store.known_names import is_same_name, name_words
+from pipelines.store.known_names import name_words
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 from pipelines.types import QueryIntent
@@ -195,15 +195,3 @@ def _lists() -> dict[str, frozenset[str]]:
 
 def _words(name: str) -> frozenset[str]:
     return _lists()[name]
-
-
-def person_meant(intent: QueryIntent, people: Sequence[str]) -> str:
-    """The person whom a question is about: the one it names, else the only one there is; empty if that is not clear."""
-    words = frozenset(_WORD.findall(fold(intent.wording)))
-    named = [name for name in people if not words.isdisjoint(name_words(name))]
-    distinct = [name for at, name in enumerate(people) if not _is_told(name, people[:at])]
-    return named[0] if len(named) == 1 else distinct[0] if len(distinct) == 1 else ""
-
-
-def _is_told(name: str, before: Sequence[str]) -> bool:
-    return any(is_same_name(name_words(name), name_words(other)) for other in before)

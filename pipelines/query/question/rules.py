@@ -8,6 +8,7 @@ from pipelines.query.question.words import Text, is_year, read, terms_in, words
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import fold
+from pipelines.types import QueryIntent
 
 _FORM = terms_in("form")
 _MARKS, _CLOSING = ",;(.!?-", ".;!?)"
@@ -45,6 +46,11 @@ def _without(question: str, name: str) -> str:
 def terms_of(question: str) -> list[str]:
     """The index terms of what is asked, without words about the answer's form, in order."""
     return [term for term in tokenise(question) if term not in _FORM]
+
+
+def typed_words(intent: QueryIntent) -> list[str]:
+    """The words of a question as they were typed, without the signs around them."""
+    return [word.strip(".,;:!?\"'()[]{}“”‘’„«»¿¡。！？、，「」") for word in intent.search_text.split()]
 
 
 def is_about_form(term: str) -> bool:

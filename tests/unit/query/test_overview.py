@@ -1,6 +1,7 @@
 import pytest
 
-from pipelines.query.question.overview import OverviewQuestion, overview_of, person_meant
+from pipelines.query.question.overview import OverviewQuestion, overview_of
+from pipelines.query.question.person import person_meant
 from pipelines.query.question.related import related_terms, with_related
 from pipelines.query.question.understand import analyse
 

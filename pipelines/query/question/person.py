@@ -1,0 +1,42 @@
+"""Whom a question means: the person that it names, or the word for somebody whom it leaves unnamed."""
+
+from collections.abc import Sequence
+
+from pipelines.query.question.words import read, words
+from pipelines.store.known_names import is_same_name, name_words
+from pipelines.types import QueryIntent
+
+
+def person_meant(intent: QueryIntent, people: Sequence[str]) -> str:
+    """The person whom a question is about: the one it names, else the only one there is; empty if that is not clear."""
+    said = {part for word in read(intent.wording).words for part in word.parts}
+    named = [name for name in people if not said.isdisjoint(name_words(name))]
+    distinct = [name for at, name in enumerate(people) if not _is_told(name, people[:at])]
+    return named[0] if len(named) == 1 else distinct[0] if len(distinct) == 1 else ""
+
+
+def _is_told(name: str, before: Sequence[str]) -> bool:
+    return any(is_same_name(name_words(name), name_words(other)) for other in before)
+
+
+def unnamed_person(intent: QueryIntent, people: Sequence[str]) -> str:
+    """The first "she" or "his" of a question that names nobody whom it may mean; empty without one.
+
+    Not one after a word that opens a clause of its own ("the manager said when she left"), nor one after a name: that
+    may be hers. The names that a follow-up takes from its conversation count.
+    """
+    text = read(intent.wording)
+    at = next((at for at, word in enumerate(text.all) if word in words("they")), None)
+    said = {part for word in text.words for part in word.parts}
+    if at is None or any(not said.isdisjoint(name_words(name)) for name in people):
+        return ""
+    before = text.words[1:at]
+    led = any(word.text in words("clause-openers") or word.typed[:1].isupper() for word in before)
+    return "" if led or intent.names else text.all[at]
+
+
+def fits_pronoun(word: str, stated: str) -> bool:
+    """True if a word for somebody is one of stated pronouns: "her" of "she/her"."""
+    groups = ({"she", "her", "hers"}, {"he", "him", "his"}, {"they", "them", "their"})
+    said = next((group for group in groups if word in group), {word})
+    return not said.isdisjoint(read(stated).set)
