@@ -25,6 +25,7 @@ _EDGES = "?.,;:!\"'()[]{}“”‘’„«»"
 _OPENERS = _EDGES.replace(".", "")  # .NET
 _ASKING, _COMPARING, _UNSPECIFIC = map(terms_in, ("asking", "comparing", "unspecific"))
 _MOST_PARTS = 4
+_ENOUGH = 2  # terms of its own, from which a follow-up's answer need not have those of the conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,13 @@ class QuestionType:
 
 def classify_question(intent: QueryIntent) -> QuestionType:
     """The type of a question; a follow-up takes names and focus from its standalone form."""
-    text = intent.wording
-    wanted = _without_owner(_classify(text, _known_terms(intent)), intent.owner)
+    text, known = intent.wording, _known_terms(intent)
+    wanted = _without_owner(_classify(text, known), intent.owner)
     if not intent.follow_up:
         return wanted
+    own = _without_owner(_classify(text.partition(" (")[0], known), intent.owner)
+    if len(own.focus) >= _ENOUGH:
+        wanted = own
     asked, typed = fold(intent.corrected or intent.question), frozenset(tokenise(intent.corrected or intent.question))
     return replace(
         wanted, kind=_kind_of(asked), listed=read(asked).says("several"), carried=frozenset(wanted.names) - typed
