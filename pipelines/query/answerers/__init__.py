@@ -1,23 +1,58 @@
 """ANSWERERS: who may answer a question, asked in order; the first that can does."""
 
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
 
-from pipelines.query.answer import Draft
+from pipelines.query.answer import AnswerEvents, Draft
 from pipelines.query.answerers import careers, corpus, model, overview, people, quotation
+from pipelines.query.careers.computed_answer import ComputedAnswer
 from pipelines.query.context import Retrieved
 from pipelines.query.search import Search
 
 Retrieve = Callable[[], Retrieved]
-# Each gives a Draft, or None and the reason to the ledger.
-ANSWERERS: dict[str, Callable[[Search, Retrieve], Draft | None]] = {
-    "corpus": lambda search, _: corpus.try_answer(search),
-    "people": lambda search, _: people.try_answer(search),
-    "careers": lambda search, _: careers.try_answer(search) if search.settings.answer.facts else None,
-    "overview": lambda search, _: overview.try_answer(search) if search.settings.answer.facts else None,
-    "model": model.try_answer,
-    "quotation": quotation.try_answer,
-}
+
+
+@dataclass(frozen=True, slots=True)
+class FromDatabase:
+    """An answerer that reads or computes its answer from the database, without passages.
+
+    Attributes:
+        name: In the trace.
+        find: Returns what the answer says; None where there is nothing.
+        write: Writes it.
+        why: Why nothing was found, for the trace.
+    """
+
+    name: str
+    find: Callable[[Search], Any]
+    write: Callable[[Search, Any], AnswerEvents]
+    why: str
+
+    def __call__(self, search: Search, retrieve: Retrieve) -> Draft | None:
+        """The Draft; None, and the ledger is told why, where nothing is found.
+
+        Raises:
+            ModelError, ServiceUnavailable: If the database or every retriever fails.
+        """
+        with search.ledger.stage(self.name):
+            found = self.find(search)
+        if found is None:
+            search.ledger.declined(self.name, self.why)
+            return None
+        search.ledger.tag(self.name)
+        return Draft(partial(self.write, search, found), found if isinstance(found, ComputedAnswer) else None)
+
+
+_DATABASE = (
+    FromDatabase("corpus", corpus.find, corpus.write, "it does not ask about the documents as such"),
+    FromDatabase("people", people.find, people.write, "it names whom it means, or only one person fits"),
+    FromDatabase("careers", careers.find, careers.write, "no career fact answers every word of the question"),
+    FromDatabase("overview", overview.find, overview.write, "it asks for no overview, or no fact states it"),
+)
+# In this order; each gives a Draft, or None and the reason to the ledger.
+ANSWERERS: tuple[Callable[[Search, Retrieve], Draft | None], ...] = (*_DATABASE, model.try_answer, quotation.try_answer)
 
 
 def first_draft(search: Search, retrieve: Retrieve) -> Draft:
@@ -27,5 +62,5 @@ def first_draft(search: Search, retrieve: Retrieve) -> Draft:
         ModelError, ServiceUnavailable: If no retriever worked, or the database cannot be read.
     """
     once = cache(retrieve)
-    drafts = (answerer(search, once) for answerer in ANSWERERS.values())
+    drafts = (answerer(search, once) for answerer in ANSWERERS)
     return next(draft for draft in drafts if draft is not None)

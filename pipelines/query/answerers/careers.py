@@ -1,14 +1,10 @@
 """CAREERS: durations, counts, lists and dates computed from career facts."""
 
-from functools import partial
-
-from config.settings import PersonaSettings
 from pipelines.answers import Answer, Footnote, Token, Verdict
-from pipelines.query.answer import AnswerEvents, Draft, join_sentences
+from pipelines.query.answer import AnswerEvents, join_sentences
 from pipelines.query.careers.answers import compute_answer
 from pipelines.query.careers.computed_answer import (
     CAREER_FACTS,
-    NEUTRAL,
     ComputedAnswer,
     cited_facts,
     provenance_note,
@@ -18,26 +14,21 @@ from pipelines.query.search import Search
 from pipelines.query.verify import verify_computed
 
 
-def try_answer(search: Search) -> Draft | None:
+def find(search: Search) -> ComputedAnswer | None:
     """The answer that career facts give; None where they do not answer every word of the question.
 
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    ledger = search.ledger
-    with ledger.stage("facts"):
-        computed = compute_answer(search)
-    if computed is None:
-        ledger.declined("careers", "no career fact answers every word of the question")
-        return None
-    ledger.tag("facts")
-    ledger.note(provenance_note(computed))
-    return Draft(partial(write_computed, search.intent.question, computed, search.settings.persona), computed)
+    computed = compute_answer(search) if search.settings.answer.facts else None
+    if computed:
+        search.ledger.note(provenance_note(computed))
+    return computed
 
 
-def write_computed(question: str, computed: ComputedAnswer, persona: PersonaSettings = NEUTRAL) -> AnswerEvents:
+def write(search: Search, computed: ComputedAnswer) -> AnswerEvents:
     """Yield the computed sentences with a footnote for each fact, then their Verdicts; list items have bullets."""
-    sources, stated = cited_facts(computed, persona)
+    sources, stated = cited_facts(computed, search.settings.persona)
     derived = (computed.value,) if computed.value else ()
     bullet, between = ("- ", "\n- ") if computed.listed else ("", " ")
     written = [verify_computed(text, quoted, derived, sources) for text, quoted in stated]
@@ -50,7 +41,7 @@ def write_computed(question: str, computed: ComputedAnswer, persona: PersonaSett
     supported = all(sentence.verdict == "supported" for sentence in written)
     is_sure = supported and computed.exact and not computed.doubts
     return Answer(
-        question=question,
+        question=search.intent.question,
         answered=True,
         confidence="high" if is_sure else "medium" if supported else "low",
         mode="extractive",

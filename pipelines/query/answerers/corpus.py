@@ -4,13 +4,12 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 
 from llama_index.core.schema import QueryBundle
 from sqlalchemy import func, select
 
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
-from pipelines.query.answer import AnswerEvents, Draft, join_sentences
+from pipelines.query.answer import AnswerEvents, join_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.question.corpus import CorpusQuestion, corpus_question, is_title
@@ -67,22 +66,7 @@ class CorpusAnswer:
     answered: bool = True
 
 
-def try_answer(search: Search) -> Draft | None:
-    """The answer to a question about the documents as such; None for any other question.
-
-    Raises:
-        ModelError, ServiceUnavailable: If the database or every retriever fails.
-    """
-    with search.ledger.stage("corpus"):
-        found = answer_about_corpus(search)
-    if found is None:
-        search.ledger.declined("corpus", "it does not ask about the documents as such")
-        return None
-    search.ledger.tag("corpus")
-    return Draft(partial(write_about_corpus, search.intent.question, found))
-
-
-def answer_about_corpus(search: Search) -> CorpusAnswer | None:
+def find(search: Search) -> CorpusAnswer | None:
     """The answer to a question about the documents as such, within its filters and audience; None for any other.
 
     Raises:
@@ -200,7 +184,7 @@ def _shown(search: Search, listed: Sequence[tuple[Stored, str]]) -> tuple[tuple[
     return tuple((each, sources[each.id]) for each, _ in listed if each.id in sources)
 
 
-def write_about_corpus(question: str, found: CorpusAnswer) -> AnswerEvents:
+def write(search: Search, found: CorpusAnswer) -> AnswerEvents:
     """Yield the opening sentence and a line with a footnote for each document, then their Verdicts."""
     opening = Sentence(found.said, (), "supported")
     lines = [_line(each, source, found.terms) for each, source in found.named]
@@ -212,7 +196,7 @@ def write_about_corpus(question: str, found: CorpusAnswer) -> AnswerEvents:
     yield from _verdicts(written)
     listed = "".join(f"\n- {join_sentences([line])}" for line in lines)
     return Answer(
-        question=question,
+        question=search.intent.question,
         answered=found.answered,
         confidence="high" if found.answered else "low",
         mode="extractive",

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 
 from llama_index.core.schema import BaseNode
 
 from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.facts import PersonFacts, ProjectFacts, SummaryFacts, TalkFacts
-from pipelines.query.answer import AnswerEvents, Draft
+from pipelines.query.answer import AnswerEvents
 from pipelines.query.careers.computed_answer import job_item, study_items
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES, fact_source
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
@@ -55,22 +54,7 @@ class OverviewAnswer:
     exact: bool = True
 
 
-def try_answer(search: Search) -> Draft | None:
-    """The overview that the question asks for; None for any other question, and where facts lack.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
-    with search.ledger.stage("facts"):
-        composed = overview_for(search)
-    if composed is None:
-        search.ledger.declined("overview", "it asks for no overview, or no fact states it")
-        return None
-    search.ledger.tag("facts")
-    return Draft(partial(write_overview, search.intent.question, composed))
-
-
-def overview_for(search: Search) -> OverviewAnswer | None:
+def find(search: Search) -> OverviewAnswer | None:
     """The overview that the question asks for, within its filters and audience; None for others, or where facts lack.
 
     Raises:
@@ -79,7 +63,7 @@ def overview_for(search: Search) -> OverviewAnswer | None:
     request, intent = search.request, search.intent
     known = search.names
     asked = overview_of(intent, known.people, known.projects)
-    if asked is None:
+    if asked is None or not search.settings.answer.facts:
         return None
     facts = search.facts(replace(request.filters, phrase=()))
     today = date.today()
@@ -318,7 +302,7 @@ def _sentences_with(words: frozenset[str], holding: Mapping[str, BaseNode], sear
             yield Line(said, source, (said,))
 
 
-def write_overview(question: str, composed: OverviewAnswer) -> AnswerEvents:
+def write(search: Search, composed: OverviewAnswer) -> AnswerEvents:
     """Yield the lines with a footnote each, then their Verdicts."""
     numbers: dict[tuple[str, int, int], Source] = {}
     for line in composed.lines:
@@ -341,7 +325,7 @@ def write_overview(question: str, composed: OverviewAnswer) -> AnswerEvents:
     yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
     supported = all(sentence.verdict == "supported" for sentence in written)
     return Answer(
-        question=question,
+        question=search.intent.question,
         answered=True,
         confidence="high" if supported and composed.exact else "medium" if supported else "low",
         mode="extractive",
