@@ -240,6 +240,11 @@ class Turn:
     sources: tuple[str, ...] = ()
 
 
+QuestionForm = Literal[
+    "fact", "list", "definition", "how-to", "yes-no", "value", "comparison", "overview", "corpus", "greeting"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class QueryIntent:
     """The analysis of a question.
@@ -263,6 +268,8 @@ class QueryIntent:
             another question altogether.
         greeting: True for a greeting or thanks, which asks nothing.
         corrected: The question with its misspelt words corrected; empty if none was certain.
+        form: What form of answer it asks for.
+        person: The stored person whom it is about: the one it names, else the only one; empty if that is not clear.
         owner: The words by which it names the person whose documents these are, folded: what belongs to that person
             need not repeat the name.
     """
@@ -285,6 +292,8 @@ class QueryIntent:
     greeting: bool = False
     corrected: str = ""
     owner: tuple[str, ...] = ()
+    form: QuestionForm = "fact"
+    person: str = ""
 
     @property
     def wording(self) -> str:

@@ -72,7 +72,7 @@ def find(search: Search) -> CorpusAnswer | None:
     Raises:
         ModelError, ServiceUnavailable: If the database or every retriever fails.
     """
-    asked = corpus_question(search.intent)
+    asked = corpus_question(search.intent) if search.intent.form == "corpus" else None
     if asked is None:
         return None
     noun = asked.noun

@@ -15,7 +15,6 @@ from pipelines.query.careers.people import Person, Project, corpus_projects, gro
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.layout import CitedText, joined
 from pipelines.query.question.overview import OverviewQuestion, overview_of
-from pipelines.query.question.person import person_meant
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
 from pipelines.query.verify import verify_computed
@@ -62,14 +61,14 @@ def find(search: Search) -> OverviewAnswer | None:
     """
     request, intent = search.request, search.intent
     known = search.names
-    asked = overview_of(intent, known.people, known.projects)
+    asked = overview_of(intent, known.people, known.projects) if intent.form == "overview" else None
     if asked is None or not search.settings.answer.facts:
         return None
     facts = search.facts(replace(request.filters, phrase=()))
     today = date.today()
     people, projects = group_people(facts, today), corpus_projects(facts, today)
-    person = _person(intent_name := person_meant(intent, known.people), people)
-    if asked.kind in ("self", "place", "contact") and (person is None or not intent_name):
+    person = _person(intent.person, people)
+    if asked.kind in ("self", "place", "contact") and (person is None or not intent.person):
         return None
     own = [project for project in projects if person is None or project.person in ("", person.name)]
     words = widened(asked.topic) if asked.topic else frozenset[str]()

@@ -7,9 +7,9 @@ from pipelines.store.known_names import is_same_name, name_words
 from pipelines.types import QueryIntent
 
 
-def person_meant(intent: QueryIntent, people: Sequence[str]) -> str:
+def person_meant(question: str, people: Sequence[str]) -> str:
     """The person whom a question is about: the one it names, else the only one there is; empty if that is not clear."""
-    said = {part for word in read(intent.wording).words for part in word.parts}
+    said = {part for word in read(question).words for part in word.parts}
     named = [name for name in people if not said.isdisjoint(name_words(name))]
     distinct = [name for at, name in enumerate(people) if not _is_told(name, people[:at])]
     return named[0] if len(named) == 1 else distinct[0] if len(distinct) == 1 else ""

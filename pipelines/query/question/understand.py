@@ -9,7 +9,11 @@ from llama_index.core.schema import NodeWithScore
 
 from config.settings import AnalysisSettings, Use
 from pipelines.errors import RetrievalError
+from pipelines.query.question.corpus import corpus_question
 from pipelines.query.question.followup import stand_alone
+from pipelines.query.question.form import EXACT_KINDS, classify_question
+from pipelines.query.question.overview import overview_of
+from pipelines.query.question.person import person_meant
 from pipelines.query.question.reading import additions
 from pipelines.query.question.rules import (
     asks_for_recent,
@@ -25,7 +29,7 @@ from pipelines.store.known_names import NO_NAMES, NameIndex, name_words
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import canonical, fold
-from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, Turn
+from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, QuestionForm, Turn
 
 _QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
 _MAX_PHRASES = 5
@@ -62,7 +66,7 @@ def analyse(
     """
     cleaned = checked(question)
     if is_greeting(cleaned):
-        return QueryIntent(question=cleaned, search_text=cleaned, greeting=True)
+        return QueryIntent(question=cleaned, search_text=cleaned, greeting=True, form="greeting")
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
     asked = trim(bare) if settings.trim else bare
     turns = [_shortened(turn, MAX_QUESTION_CHARACTERS) for turn in history if not is_greeting(turn.question)]
@@ -72,7 +76,7 @@ def analyse(
     found = known.find(search_text)
     now = today or date.today()
     owner = tuple(sorted(name_words(known.owner) & name_words(search_text)))
-    return QueryIntent(
+    intent = QueryIntent(
         question=cleaned,
         search_text=search_text,
         terms=_terms_without(search_text, owner),
@@ -89,7 +93,25 @@ def analyse(
         condensed_by=by,
         added=additions(asked, whole) if by else (),
         owner=owner,
+        person=person_meant(search_text, known.people),
     )
+    return replace(intent, form=_form_of(intent, known))
+
+
+def _form_of(intent: QueryIntent, known: NameIndex) -> QuestionForm:
+    """The form of answer that a question asks for; first what the database tells, then a value, then a text."""
+    if corpus_question(intent):
+        return "corpus"
+    if overview_of(intent, known.people, known.projects):
+        return "overview"
+    asked = classify_question(intent)
+    if asked.kind in EXACT_KINDS:
+        return "value"
+    if asked.listed:
+        return "list"
+    forms: dict[str, QuestionForm] = {"comparison": "comparison", "yes-no": "yes-no", "how": "how-to"}
+    is_definition = asked.kind == "what" and bool(asked.names) and not asked.focus
+    return "definition" if is_definition else forms.get(asked.kind, "fact")
 
 
 def _terms_without(text: str, owner: Sequence[str]) -> tuple[str, ...]:

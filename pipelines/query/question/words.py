@@ -82,17 +82,19 @@ class Text:
 
     def all_of(self, name: str) -> Iterator[Phrase]:
         """Each place of each phrase of a list, in the order of the list."""
-        for steps in _phrases(name):
-            needed = (step.words for step in steps if step.kind == "word" and step.words and not step.spare)
+        for steps, needed in _phrases(name):
             if any(map(self.set.isdisjoint, needed)):
                 continue
-            for at in range(len(self.words)):
+            first = steps[0]
+            for at in range(1 if first.value == "^" else len(self.words)):
+                if first.words and not first.spare and first.kind == "word" and self.all[at] not in first.words:
+                    continue
                 if found := next(self._ends(steps, at), None):
                     yield Phrase(at, found[0], found[1])
 
     def at(self, name: str, place: int) -> Phrase | None:
         """The longest phrase of a list that begins at this word; None without one."""
-        ends = [(end, groups) for steps in _phrases(name) for end, groups in self._ends(steps, place)]
+        ends = [(end, groups) for steps, _ in _phrases(name) for end, groups in self._ends(steps, place)]
         longest = max(ends, key=lambda found: found[0], default=None)
         return Phrase(place, *longest) if longest else None
 
@@ -133,7 +135,7 @@ class Text:
             after_comma = at < count and not {*",;"}.isdisjoint(self.words[at].before)
             yield from (at,) if {"^": at == 0, "$": at == count, ",": after_comma}[step.value] else ()
         elif step.kind == "phrase":
-            yield from (end for steps in _phrases(step.value) for end, _ in self._ends(steps, at))
+            yield from (end for steps, _ in _phrases(step.value) for end, _ in self._ends(steps, at))
         else:
             least, most = (at, at + _MOST_BETWEEN) if step.kind == "gap" else (at + 1, count)
             yield from range(least, min(most, count) + 1)
@@ -172,15 +174,19 @@ _TESTS: Mapping[str, Callable[[str], bool]] = {"_": lambda _: True, "%plural": _
 
 
 @cache
-def _phrases(name: str) -> tuple[tuple[_Step, ...], ...]:
-    """The phrases of a list, each a row of steps.
+def _phrases(name: str) -> tuple[tuple[tuple[_Step, ...], tuple[frozenset[str], ...]], ...]:
+    """The phrases of a list: the steps of each, and lists of words of each of which one must be said.
 
     A step is words (`a/b`), a list of words (`@list`), one of some phrases (`&list`), any word (`_`), up to a dozen
     words (`...`), a plural (`%plural`), a year (`%year`), one or more words with a name (`<topic>`), none of some words
     next (`!a/b`), the beginning (`^`), the end (`$`), or after a comma (`,`). With `?` it may be left out, with `*` it
     may also be said several times, and with `=` it follows, as no part of the phrase.
     """
-    return tuple(tuple(map(_step, phrase.split())) for phrase in _vocabulary()["phrases"][name])
+    found = (tuple(map(_step, phrase.split())) for phrase in _vocabulary()["phrases"][name])
+    return tuple(
+        (steps, tuple(step.words for step in steps if step.kind == "word" and step.words and not step.spare))
+        for steps in found
+    )
 
 
 def _step(written: str) -> _Step:

@@ -443,3 +443,28 @@ def test_a_postfilter_takes_out_the_other_categories_and_years() -> None:
     keep = Filters(category=("resume",), year=(2023,))
     assert outside(ranking, Narrowing(Filters(), keep=keep)) == {"b", "c", "d"}
     assert outside(ranking, Narrowing(keep)) == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How many documents are there?", "corpus"),
+        ("Tell me about yourself.", "overview"),
+        ("When did the buoy sink?", "value"),
+        ("Which sensors were lost?", "list"),
+        ("What is Gridmoor?", "definition"),
+        ("How do I start the crane?", "how-to"),
+        ("Did the crane fall?", "yes-no"),
+        ("Is the crane faster than the lift?", "comparison"),
+        ("Why did the crane fall?", "fact"),
+        ("Hello", "greeting"),
+    ],
+)
+def test_the_form_of_answer_that_is_asked_for(question: str, form: str) -> None:
+    assert analyse(question, known=NameIndex((), ["Ann Lee"])).form == form
+
+
+def test_the_person_meant_is_the_one_named_else_the_only_one() -> None:
+    two = NameIndex((), ["Ann Lee", "Jon Frost"])
+    assert [analyse(q, known=two).person for q in ("Where does Jon live?", "Where do you live?")] == ["Jon Frost", ""]
+    assert analyse("Where do you live?", known=NameIndex((), ["Ann Lee"])).person == "Ann Lee"
