@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from pipelines.query.question.rules import owner_terms
 from pipelines.query.question.words import Text, is_year, read, terms_in
 from pipelines.query.values import holds
 from pipelines.query.verification.normalise import SENTENCE_OPENERS
@@ -88,7 +89,7 @@ def classify_question(intent: QueryIntent) -> QuestionType:
 
 def _without_owner(wanted: QuestionType, owner: Sequence[str]) -> QuestionType:
     """The type without the terms of its owner's name, unless it asks for nothing else."""
-    terms = {term for word in owner for term in tokenise(word)}
+    terms = owner_terms(owner)
     names, focus = (tuple(term for term in own if term not in terms) for own in (wanted.names, wanted.focus))
     return replace(wanted, names=names, focus=focus, terms=wanted.terms - terms) if names or focus else wanted
 

@@ -48,6 +48,11 @@ def terms_of(question: str) -> list[str]:
     return [term for term in tokenise(question) if term not in _FORM]
 
 
+def owner_terms(owner: Sequence[str]) -> frozenset[str]:
+    """The index terms of the words by which a question names the person whose documents these are."""
+    return frozenset(term for word in owner for term in tokenise(word))
+
+
 def typed_words(intent: QueryIntent) -> list[str]:
     """The words of a question as they were typed, without the signs around them."""
     return [word.strip(".,;:!?\"'()[]{}“”‘’„«»¿¡。！？、，「」") for word in intent.search_text.split()]

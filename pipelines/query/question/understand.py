@@ -19,6 +19,7 @@ from pipelines.query.question.rules import (
     asks_for_recent,
     categories_of,
     is_greeting,
+    owner_terms,
     sections_of,
     terms_of,
     trim,
@@ -26,7 +27,6 @@ from pipelines.query.question.rules import (
     years_in,
 )
 from pipelines.store.known_names import NO_NAMES, NameIndex, name_words
-from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import canonical, fold
 from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, QuestionForm, Turn
@@ -117,8 +117,7 @@ def _form_of(intent: QueryIntent, known: NameIndex) -> QuestionForm:
 def _terms_without(text: str, owner: Sequence[str]) -> tuple[str, ...]:
     """The index terms of a question, each once, without those of its owner's name, unless there are no others."""
     terms = dict.fromkeys(terms_of(text))
-    of_owner = {term for word in owner for term in tokenise(word)}
-    return tuple(term for term in terms if term not in of_owner) or tuple(terms)
+    return tuple(term for term in terms if term not in owner_terms(owner)) or tuple(terms)
 
 
 def _shortened(turn: Turn, limit: int) -> Turn:
