@@ -98,7 +98,8 @@ def _values(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
 
 def _lists(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
     plain = tuple(chain.from_iterable(word.parts for word in text.words))
-    if not plain or intent.wants or intent.years or (text.says("no-list") and not text.says("when-studied")):
+    dated = text.says("when-studied")
+    if not plain or intent.years or (not dated and (intent.wants or text.says("no-list"))):
         return
     opens, duties = plain[0], text.says("did-there")
     if text.says("who-of-them"):
@@ -108,9 +109,9 @@ def _lists(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
         ))  # fmt: skip
         return
     spare, somebody = STOP_WORDS | words("listing"), _marks(somebody=text.has("somebody"))
-    where = opens in ("where", "when") and text.has("studied")
+    where = dated or (opens == "where" and text.has("studied"))
     if not duties and (where or text.has("studies")):
-        marks = somebody | _marks(degrees=text.has("degrees") and not where, when=opens == "when")
+        marks = somebody | _marks(degrees=text.has("degrees") and not where, when=dated)
         yield CareerAsk("studies", plain, spare | words("studying"), marks)
     if text.has("certificates"):
         yield CareerAsk("certificates", plain, spare | words("certified"), somebody)

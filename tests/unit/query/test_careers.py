@@ -412,7 +412,7 @@ def test_what_somebody_has_is_listed_from_their_facts_alone(question: str, said:
     assert listed(question) == said
 
 
-@pytest.mark.parametrize("question", ["When did Ann study?", "When did Ann graduate?"])
+@pytest.mark.parametrize("question", ["When did Ann study?", "When did Ann graduate?", "How long did Ann study?"])
 def test_when_somebody_studied_is_what_is_dated_of_their_studies(question: str) -> None:
     dated = [
         ANNS[0],
