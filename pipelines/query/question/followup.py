@@ -150,7 +150,7 @@ def substituted(question: str, last: Turn) -> str:
 def is_name_alone(question: str) -> bool:
     """True if a question is a name and nothing else, as in reply to "Which one do you mean?"."""
     named = names_in(f"x {question}")
-    return bool(named) and named[0].text == question
+    return bool(named) and named[0].text == question and read(question).all[0] not in words("opener")
 
 
 def _openers(text: Text) -> int:
@@ -337,7 +337,8 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
     if not history:
         return False
     asked = read(typed or question)
-    is_verbless = asked.all[:1] != [] and asked.all[0] in words("opener") and not asked.has("aux")
+    opens = bool(asked.words) and asked.all[0] in words("opener")
+    is_verbless = opens and not asked.has("aux") and not capitals(question)
     is_reply = is_name_alone(asked.text.strip(_ENDS)) and read(history[-1].question).has("they")
     if is_verbless or is_reply or _bare(asked) or _other(asked.text):  # a part of another question
         return True
@@ -397,7 +398,9 @@ def _weightiest(said: Sequence[str], weight: Weight) -> list[str]:
 _AT = frozenset({"at", "bei"})
 _MARKS = ".,;:!?'\"()"
 _READ = 400  # characters of an answer
-_RELATIONS = {"davor": "vor", "danach": "nach"}
+_RELATIONS = {"davor": "vor", "danach": "nach", "beforehand": "before"} | dict.fromkeys(
+    ("afterwards", "afterward", "thereafter"), "after"
+)
 
 
 def _one(text: Text, *, german: bool) -> tuple[int, bool]:
@@ -430,9 +433,10 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
     german = not read(question).has("they") and read(question).has("german")
     things = {name for turn in turns for name in _things(turn)}
     who = next((name for turn in turns if (name := _person(turn, things, german=german))), "")
-    resolved = _with_time_and_place(question, turns[0], who)
+    named = who if points_at_person(question) else ""
+    resolved = _with_time_and_place(question, turns[0], named)
     resolved = with_person(resolved, who, german=german) if who else resolved
-    what = "" if german else _thing(turns[0].question, turns[0].sources, who if points_at_person(question) else "")
+    what = "" if german else _thing(turns[0].question, turns[0].sources, named)
     text = read(resolved)
     it = next((at for at, word in enumerate(text.words) if word.text in ("it", "its") and not word.owns), None)
     if not what or it is None or (text.all[it + 1 : it + 2] and text.all[it + 1] in words("certain")):
@@ -508,7 +512,16 @@ def _thing(text: str, titles: Sequence[str], who: str) -> str:
     asked = (title for title in titles[:1] if asks and is_own_word(title))
     others = [name for name in named if not (name.placed or name.acts or name.owns)]
     only = others[0] if len(others) == len(named) == 1 and not asked_text.says("asks-for-one") else None
-    return next(called, "") or next(asked, "") or (_with_noun(asked_text, only) if only else "")
+    return next(called, "") or next(asked, "") or (_with_noun(asked_text, only) if only else _owned(asked_text))
+
+
+def _owned(text: Text) -> str:
+    """What somebody is said to have, with whose it is: "Ann's thesis" of "What was Ann's thesis about?"."""
+    owners = (at for at, word in enumerate(text.words[:-1]) if word.owns and word.typed[:1].isupper())
+    at = next((at for at in owners if text.all[at] not in words("opening")), -1)
+    noun = text.words[at + 1] if at >= 0 else None
+    ends = noun is not None and (at + 2 == len(text.words) or text.all[at + 2] in STOP_WORDS)
+    return f"{text.words[at].typed}’s {noun.typed}" if noun and ends else ""
 
 
 def _with_noun(text: Text, name: Name) -> str:
@@ -530,6 +543,8 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
     text = read(last.question)
     if not places and text.all[_openers(text) :][:1] == ["where"]:
         places = [("at", where) for where in [answered_by(last)] if where]
+    elif not places and len(named) == 1 and not (named[0].acts or named[0].owns or named[0].text.isdigit()):
+        places = [("at", named[0].text)]
     asked = read(question)
     if then := asked.find("then"):
         relation = _RELATIONS.get(asked.all[then.first], asked.words[then.first].typed)

@@ -55,8 +55,9 @@ def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
     first = asked.words[0] if asked.words else None
     if first and first.typed[:1].isupper() and sum(map(str.isalnum, first.typed)) > 1:
         known = {word for title in titles for word in fold(title).split()}
-        follows = first.text not in words("opening") and bool(spans) and spans[0][0] == first.end + 1
-        if first.owns or first.text in known or follows:
+        asks = first.text in words("opening")
+        follows = bool(spans) and spans[0][0] == first.end + 1
+        if first.text in known or (not asks and (first.owns or follows)):
             spans.insert(0, (first.start, first.end))
     runs: list[tuple[int, int]] = []
     for start, end in [*spans, *_titles_in(text, titles)]:

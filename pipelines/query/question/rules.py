@@ -20,7 +20,8 @@ def trim(question: str) -> str:
     A question without either comes back as it was.
     """
     wanted = _without(_without(question.replace("’", "'"), "unwanted"), "wanting")
-    kept = " ".join(" ".join(_matter(wanted[start:end]) for start, end in sentences(wanted)).split())
+    said = [wanted[start:end] for start, end in sentences(wanted)]
+    kept = " ".join(" ".join(_matter(sentence) for sentence in said if not is_greeting(sentence)).split())
     return kept if tokenise(kept) else question
 
 

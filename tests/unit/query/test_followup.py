@@ -43,6 +43,11 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
      "there databases"),
     (["How long was Ann in Oslo?"], BELL, "What did she do there?", "what Ann do in Oslo", "she there long"),
     (["Where did Ann work in 2019?"], BELL, "And before that?", "where Ann work before 2019", "that"),
+    (["Why did you leave Gridmoor?"], NONE, "What did you do afterwards?", "you do after Gridmoor", "afterwards"),
+    (["Why did you leave Gridmoor?"], NONE, "How long were you there?", "how long you at Gridmoor", "there why"),
+    (["Which talks did Ann give?"], BELL, "Were there any in Ghent?", "any in Ghent talks", "which"),
+    (["What was Ann's thesis about?"], NONE, "Which tools came out of it?", "tools came out of Ann thesis", "it what"),
+    (["What's Knotty?"], NONE, "Which language does it need?", "language Knotty need", "it what"),
     # Another word to ask with
     (["Where did Ann work before Gridmoor?"], BELL, "And when?", "when Ann work before Gridmoor", "where and"),
     (["Where did Ann work before Gridmoor?"], BELL, "And why?", "why Ann work Gridmoor", "where"),
@@ -134,7 +139,9 @@ def test_before_that_of_what_is_now_is_asked_in_the_past() -> None:
     assert analyse("And before that?", history=history).condensed == "Where did Ann work before Brass Bros?"
 
 
-@pytest.mark.parametrize("question", ["What is saltlick?", "Which awards?", "And what is saltlick?"])
+@pytest.mark.parametrize(
+    "question", ["What is saltlick?", "Which awards?", "And what is saltlick?", "Ok. Tell me about the Leith bridge"]
+)
 def test_a_short_question_with_a_word_of_its_own_is_read_alone(question: str) -> None:
     assert not analyse(question, history=[Turn("What did Ann do at Acme?", "She tuned.", BELL)]).follow_up
 
