@@ -1,6 +1,5 @@
 """QUESTION LANGUAGE: whether a question is in a language that neither the documents nor the local model speak."""
 
-import re
 from collections.abc import Callable
 from functools import cache
 
@@ -8,6 +7,7 @@ from bm25s import stopwords
 
 from config.prompts import OTHER_LANGUAGE
 from pipelines.models.identity import LOCAL_MODEL
+from pipelines.query.question.words import read
 from pipelines.store.tokens import tokenise
 
 # What asks, which the lists of function words leave out in part.
@@ -16,8 +16,6 @@ _INTERROGATIVES = {
     "fr": "qui que quoi où quand pourquoi comment combien quel quelle quels quelles",
     "es": "quién quiénes qué dónde adónde cuándo cómo cuál cuáles cuánto cuánta cuántos cuántas",
 }
-_WORD = re.compile(r"[^\W\d_]+")
-
 
 _ENGLISH = frozenset(stopwords.STOPWORDS_EN_PLUS)
 
@@ -35,7 +33,7 @@ def question_language(question: str) -> tuple[str, tuple[str, ...]]:
     A question is in one of them if it has more such words than English has of its own, and two of them or a question
     word at its beginning.
     """
-    words = [word.lower() for word in _WORD.findall(question)]
+    words = [word.typed.lower() for word in read(question).words]
     told = {name: tuple(word for word in words if word in own - _ENGLISH) for name, own in _function_words().items()}
     name, own = max(told.items(), key=lambda item: len(item[1]))
     english = sum(word in _ENGLISH - _function_words()[name] for word in words)

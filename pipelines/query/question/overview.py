@@ -1,26 +1,17 @@
 """Questions for an overview of a person, of projects, of talks, or of the experience with something."""
 
-import json
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
+from pipelines.query.question.words import Text, read, words
 from pipelines.store.known_names import name_words
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 from pipelines.types import QueryIntent
 
 OverviewKind = Literal["self", "place", "contact", "projects", "built", "experience", "talks", "compare", "project"]
-_WORD = re.compile(r"[^\W_]+(?:[.'’+#-]+[^\W_]+)*(?:\+\+|#)?")
-_MOST_TOPIC = 5  # words
-_POLITE = frozenset("who introduce could can please so hi summarise summarize".split())
-_DEFINING = frozenset("what tell describe explain purpose".split())
-_OTHER_MATTER = frozenset("how why when where who is are does do did has have was were".split())
-_YES_NO = frozenset("do does did have has is are".split())
-_LISTS = frozenset("what which list show tell name give do does did have has any are is describe".split())
+_MAX_TOPIC = 5  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +46,10 @@ def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence
     """
     if intent.greeting or intent.wants or intent.phrases:
         return None
-    said = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(fold(intent.wording))]
-    if not said:
+    text = read(intent.wording)
+    if not text.words:
         return None
-    asked = _Asked(said, intent, people, projects)
+    asked = _Asked(text, intent, people, projects)
     readers = (_project, _compare, _self, _place, _contact, _talks, _projects, _experience)
     return next((found for reader in readers if (found := reader(asked))), None)
 
@@ -66,26 +57,27 @@ def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence
 class _Asked:
     """A question's words, without those that say nothing of what is asked."""
 
-    def __init__(
-        self, words: Sequence[str], intent: QueryIntent, people: Collection[str], projects: Sequence[str]
-    ) -> None:
-        self.words = words
-        self.held = frozenset(words)
-        persons = _words("persons").union(*(name_words(name) for name in people))
+    def __init__(self, text: Text, intent: QueryIntent, people: Collection[str], projects: Sequence[str]) -> None:
+        self.words, self.years = text.all, intent.years
+        self.held, self.opening = text.set, text.all[0]
+        persons = words("overview-persons").union(*(name_words(name) for name in people))
         self.person = self.held & persons
-        self.projects = _named(words, projects)
-        self.years = intent.years
-        spare = STOP_WORDS | persons | _words("fillers") | frozenset(map(str, intent.years))
-        self.rest = [word for word in words if word not in spare]
+        self.projects = _named(self.words, projects)
+        spare = STOP_WORDS | persons | words("overview-fillers") | frozenset(map(str, intent.years))
+        self.rest = [word for word in self.words if word not in spare]
 
-    def without(self, *classes: str) -> list[str]:
-        """The words that are in none of these classes either."""
-        known = frozenset[str]().union(*map(_words, classes))
+    def without(self, *names: str) -> list[str]:
+        """The words that are in none of these lists either."""
+        known = frozenset[str]().union(*(words(f"overview-{name}") for name in names))
         return [word for word in self.rest if word not in known]
 
     def has(self, name: str) -> bool:
-        """True if a word of this class was said."""
-        return not self.held.isdisjoint(_words(name))
+        """True if a word of this list was said."""
+        return not self.held.isdisjoint(words(f"overview-{name}"))
+
+    def opens(self, *names: str) -> bool:
+        """True if the first word is in one of these lists."""
+        return any(self.opening in words(f"overview-{name}") for name in names)
 
 
 def _named(words: Sequence[str], projects: Sequence[str]) -> tuple[str, ...]:
@@ -107,12 +99,11 @@ def _left_of(rest: Sequence[str], names: Sequence[str]) -> list[str]:
 
 def _project(asked: _Asked) -> OverviewQuestion | None:
     """What one project is: "What is saltlick?", "What does the saltlick project do?"."""
-    opens = not asked.held.isdisjoint(_DEFINING) and asked.words[0] not in _OTHER_MATTER
+    opens = asked.has("defining") and not asked.opens("other-matter")
     if len(asked.projects) != 1 or not opens or asked.has("comparing") or asked.years:
         return None
-    left = [word for word in _left_of(asked.rest, asked.projects) if word not in _words("meaning") | {"describe"}]
-    verbs = {"do", "does", "is", "are", "tell", "describe", "explain", "about", "purpose"}
-    return OverviewQuestion("project", names=asked.projects) if not left and not verbs.isdisjoint(asked.words) else None
+    left = _left_of(asked.without("meaning", "defining"), asked.projects)
+    return OverviewQuestion("project", names=asked.projects) if not left and asked.has("verbs") else None
 
 
 def _compare(asked: _Asked) -> OverviewQuestion | None:
@@ -127,48 +118,48 @@ def _self(asked: _Asked) -> OverviewQuestion | None:
     """A person as a whole: "Tell me about yourself", "Who is Ann?"."""
     if not asked.person or asked.without("self") or not asked.has("self"):
         return None
-    opens = asked.words[0] in _LISTS | _POLITE
-    return OverviewQuestion("self") if opens and asked.words[0] not in {"do", "does", "did", "have", "has"} else None
+    opens = asked.opens("lists", "polite") and asked.opening not in ("do", "does", "did", "have", "has")
+    return OverviewQuestion("self") if opens else None
 
 
 def _place(asked: _Asked) -> OverviewQuestion | None:
     """Where a person lives."""
-    where = asked.words[0] == "where" or (asked.words[0] in {"what", "which", "in"} and asked.has("place"))
-    living = not asked.held.isdisjoint({"live", "lives", "living", "based", "located", "reside", "resides", "home"})
-    return OverviewQuestion("place") if where and living and asked.person and not asked.without("living") else None
+    where = asked.opening == "where" or (asked.opening in ("what", "which", "in") and asked.has("place"))
+    return (
+        OverviewQuestion("place")
+        if where and asked.has("live") and asked.person and not asked.without("living")
+        else None
+    )
 
 
 def _contact(asked: _Asked) -> OverviewQuestion | None:
     """How a person can be reached."""
     if not asked.person or not asked.has("contacts") or asked.without("contact"):
         return None
-    return OverviewQuestion("contact", topic=" ".join(word for word in asked.words if word in _words("contacts")))
+    return OverviewQuestion(
+        "contact", topic=" ".join(word for word in asked.words if word in words("overview-contacts"))
+    )
 
 
 def _talks(asked: _Asked) -> OverviewQuestion | None:
     """Talks: all, those of a year, or the latest."""
-    if not asked.has("talks") or asked.has("modal") or asked.words[0] not in _LISTS | {"where", "when"}:
+    if not asked.has("talks") or asked.has("modal") or not (asked.opens("lists") or asked.opening in ("where", "when")):
         return None
     left = asked.without("talks", "speaking", "ordering")
-    if len(left) > _MOST_TOPIC or (left and not asked.person):
+    if len(left) > _MAX_TOPIC or (left and not asked.person):
         return None
-    is_yes_no = asked.words[0] in _YES_NO
-    latest = not asked.held.isdisjoint({"latest", "last", "newest", "recent"}) and "talks" not in asked.held
-    return OverviewQuestion("talks", " ".join(left), years=asked.years, latest=latest, is_yes_no=is_yes_no)
+    latest = asked.has("latest") and "talks" not in asked.held
+    return OverviewQuestion("talks", " ".join(left), years=asked.years, latest=latest, is_yes_no=asked.opens("yes-no"))
 
 
 def _projects(asked: _Asked) -> OverviewQuestion | None:
     """Projects, or what was built: all, or those that have to do with something."""
     named = asked.has("projects") or {"open", "source"} <= asked.held or "open-source" in asked.held
-    built = (
-        asked.words[0] in {"what", "which"}
-        and asked.has("building")
-        and bool(asked.held & {"built", "build", "building", "made", "created", "developed", "coded", "programmed"})
-    )
-    if not (named or built) or asked.words[0] not in _LISTS or asked.has("modal") or asked.projects:
+    built = asked.opening in ("what", "which") and asked.has("built")
+    if not (named or built) or not asked.opens("lists") or asked.has("modal") or asked.projects:
         return None
     left = asked.without("projects", "open", "building", "ordering")
-    if len(left) > _MOST_TOPIC or asked.years:
+    if len(left) > _MAX_TOPIC or asked.years:
         return None
     return OverviewQuestion("projects" if named else "built", " ".join(left))
 
@@ -177,21 +168,9 @@ def _experience(asked: _Asked) -> OverviewQuestion | None:
     """The experience with something: "What is your experience with X?", "Has Ann used X?", "Do you know X?"."""
     if not asked.person or asked.has("modal") or asked.years or asked.projects:
         return None
-    named = asked.has("experience") and not asked.held.isdisjoint({"with", "in", "of", "using", "on", "any"})
-    used = asked.words[0] in {"has", "have", "did", "do", "does"} and asked.has("using")
+    named = asked.has("experience") and asked.has("asked-of")
+    used = asked.opening in ("has", "have", "did", "do", "does") and asked.has("using") and asked.has("used")
     left = asked.without("experience", "using")
-    if not (named or used) or not left or len(left) > _MOST_TOPIC or asked.words[0] in {"how", "when", "where", "why"}:
+    if not (named or used) or not 0 < len(left) <= _MAX_TOPIC or asked.opening in ("how", "when", "where", "why"):
         return None
-    if not named and not (asked.held & {"used", "use", "uses", "know", "knows"} or "any" in asked.held):
-        return None
-    return OverviewQuestion("experience", " ".join(left), is_yes_no=asked.words[0] not in {"what", "tell", "describe"})
-
-
-@cache
-def _lists() -> dict[str, frozenset[str]]:
-    path = Path(__file__).with_name("overview_words.json")
-    return {name: frozenset(words.split()) for name, words in json.loads(path.read_text(encoding="utf-8")).items()}
-
-
-def _words(name: str) -> frozenset[str]:
-    return _lists()[name]
+    return OverviewQuestion("experience", " ".join(left), is_yes_no=asked.opening not in ("what", "tell", "describe"))
