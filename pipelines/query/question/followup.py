@@ -346,7 +346,7 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
 
 
 def _tells(word: str) -> bool:
-    return bool(terms_of(word)) and fold(word) not in words("german-plain")
+    return bool(terms_of(word))
 
 
 def _points_at_thing(question: str) -> bool:
@@ -395,32 +395,22 @@ def _weightiest(said: Sequence[str], weight: Weight) -> list[str]:
     return [word for word in distinct if word in kept]
 
 
-_AT = frozenset({"at", "bei"})
 _MARKS = ".,;:!?'\"()"
 _READ = 400  # characters of an answer
-_RELATIONS = {"davor": "vor", "danach": "nach", "beforehand": "before"} | dict.fromkeys(
-    ("afterwards", "afterward", "thereafter"), "after"
-)
+_RELATIONS = {"beforehand": "before", "afterwards": "after", "afterward": "after", "thereafter": "after"}
 
 
-def _one(text: Text, *, german: bool) -> tuple[int, bool]:
+def _one(text: Text) -> tuple[int, bool]:
     """(the place of the first word for somebody, True if it says whose); (-1, False) without one."""
-    for at, word in enumerate(text.all):
-        following = text.words[at + 1] if at + 1 < len(text.words) and text.after(at) == " " else None
-        if german and word in words("theirs-german") and following and following.typed[0].isupper():
-            return at, True
-        if german and word in words("they-german"):
-            return at, False
-        if not german and word in words("they"):
-            her = word == "her" and following is not None and following.text not in words("after-her")
-            return at, her or word in ("hers", "his")
-    return -1, False
+    at = next((at for at, word in enumerate(text.all) if word in words("they")), -1)
+    if at < 0 or text.all[at] != "her":
+        return at, at >= 0 and text.all[at] in ("hers", "his")
+    return at, text.after(at) == " " and text.all[at + 1] not in words("after-her")
 
 
 def points_at_person(question: str) -> bool:
     """True if a question speaks of somebody whom it does not name."""
-    text = read(question)
-    return text.has("they") or (text.has("german") and _one(text, german=True)[0] >= 0)
+    return read(question).has("they")
 
 
 def resolve_references(question: str, turns: Sequence[Turn]) -> str:
@@ -430,13 +420,12 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
         question: The follow-up.
         turns: The turns before it, the last first, their questions as they stand alone.
     """
-    german = not read(question).has("they") and read(question).has("german")
     things = {name for turn in turns for name in _things(turn)}
-    who = next((name for turn in turns if (name := _person(turn, things, german=german))), "")
+    who = next((name for turn in turns if (name := _person(turn, things))), "")
     named = who if points_at_person(question) else ""
     resolved = _with_time_and_place(question, turns[0], named)
-    resolved = with_person(resolved, who, german=german) if who else resolved
-    what = "" if german else _thing(turns[0].question, turns[0].sources, named)
+    resolved = with_person(resolved, who) if who else resolved
+    what = _thing(turns[0].question, turns[0].sources, named)
     text = read(resolved)
     it = next((at for at, word in enumerate(text.words) if word.text in ("it", "its") and not word.owns), None)
     if not what or it is None or (text.all[it + 1 : it + 2] and text.all[it + 1] in words("certain")):
@@ -445,13 +434,13 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
     return f"{resolved[: text.words[it].start]}{what}{own}{resolved[text.words[it].end :]}"
 
 
-def with_person(question: str, who: str, *, german: bool = False) -> str:
+def with_person(question: str, who: str) -> str:
     """The question with a name for its first "she" or "her"."""
     text = read(question)
-    at, owns = _one(text, german=german)
+    at, owns = _one(text)
     if at < 0:
         return question
-    name = f"{who}{'s' if german else '’s'}" if owns else who
+    name = f"{who}’s" if owns else who
     return f"{question[: text.words[at].start]}{name}{question[text.words[at].end :]}"
 
 
@@ -471,10 +460,10 @@ def _is_full_name(title: str) -> bool:
     )
 
 
-def _person(turn: Turn, things: Collection[str], *, german: bool) -> str:
+def _person(turn: Turn, things: Collection[str]) -> str:
     """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
 
-    A name after "she" is not hers. Of German, where every noun has a capital, only those that a source is called by.
+    A name after "she" is not hers.
     """
     text, titles = turn.question, turn.sources
     they = next((word.start for word in read(text).words if word.text in words("they")), len(text))
@@ -485,7 +474,7 @@ def _person(turn: Turn, things: Collection[str], *, german: bool) -> str:
     others = (
         name.text
         for name in named
-        if not (german or name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
+        if not (name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
     )
     return next(owned, "") or next(others, "") or next(iter(people), "")
 
@@ -556,7 +545,7 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
         asked = read(question)
         for at in reversed(range(len(asked.all))):
             beside = {*asked.all[max(at - 1, 0) : at], *asked.all[at + 1 : at + 2]}
-            if asked.all[at] in ("there", "dort") and beside.isdisjoint(words("copula")):
+            if asked.all[at] == "there" and beside.isdisjoint(words("copula")):
                 question = _with(read(question), Phrase(at, at + 1), f"{inside} {place}")
     return question
 
@@ -581,4 +570,4 @@ def answered_by(turn: Turn) -> str:
     """The first name of an answer of which its question has no word, one that stands after "at" before any other."""
     asked = {word.strip(_MARKS) for word in fold(turn.question).split()}
     new = [name for name in names_in(turn.answer[:_READ]) if asked.isdisjoint(fold(name.text).split())]
-    return next((name.text for name in new if name.placed in _AT), "") or next((name.text for name in new), "")
+    return next((name.text for name in new if name.placed == "at"), "") or next((name.text for name in new), "")

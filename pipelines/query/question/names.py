@@ -89,7 +89,7 @@ def _name(asked: Text, start: int, end: int) -> Name:
     before = [asked.all[place] for place in (at - 1, at - 2) if place >= 0]
     is_next = at > 0 and at < len(asked.words) and asked.words[at].before == " "
     led = before if is_next else []
-    the = bool(led) and led[0] in ("the", "der", "dem", "den")
+    the = bool(led) and led[0] == "the"
     preposition = next(iter(led[1:] if the else led), "")
     placed = asked.words[at - 1 - the].typed if preposition in words("placed") else ""
     acts = bool(led) and led[0] in words("doing")
@@ -117,7 +117,7 @@ def _is_person_name(text: Text, name: Name) -> bool:
         return False
     before = [word.text for word in text.words if word.end <= name.start][-2:]
     after = [word.text for word in text.words if word.start >= name.end]
-    is_asked = before[-1:] != [] and before[-1] in words("being") and before[0] in ("who", "wer")
+    is_asked = before[-1:] != [] and before[-1] in words("being") and before[0] == "who"
     said = after[after[:1] != [] and after[0] in words("still") :][:1]
     is_described = before[-1:] in (["is"], ["was"]) and bool(said) and said[0] in words("somebody-s")
     of_thing = bool(after) and (after[0] in words("by-things") or after == ["work"])
