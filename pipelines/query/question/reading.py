@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
 from pipelines.query.question.form import AnswerKind, QuestionType, is_name_word
+from pipelines.query.question.words import words
 from pipelines.store.tokens import tokenise
 from pipelines.text import base_verb_forms, fold
 
@@ -16,11 +17,6 @@ _EDGES = "?.,;:!\"'()[]{}“”‘’„«»"
 _BETWEEN = frozenset("a an and at by de for from in of on or the to under van von with".split())
 _NEAR = 3
 _MOST, _LONGEST = 4, 60  # words that are named, and characters of each
-# What a follow-up may hold in the place of a name.
-_POINTERS = frozenset(
-    """it its he him his she her hers they them their theirs this that these those there then one ones er sie ihn ihm
-    ihr ihre sein seine dort davor danach""".split()
-)
 
 
 def looked_for(question: QuestionType) -> str:
@@ -79,7 +75,7 @@ def additions(asked: str, whole: str) -> tuple[tuple[str, str], ...]:
 
 def _replaced(asked: list[str], whole: list[str]) -> Iterator[tuple[str, str]]:
     """(the words of a question, those in their place) where its standalone form differs."""
-    before, after = ([fold(word.strip(_EDGES)) for word in words] for words in (asked, whole))
+    before, after = ([fold(word.strip(_EDGES)) for word in each] for each in (asked, whole))
     for kind, start, end, first, last in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
         if kind != "equal":
             said, meant = " ".join(asked[start:end]), " ".join(whole[first:last])
@@ -88,4 +84,4 @@ def _replaced(asked: list[str], whole: list[str]) -> Iterator[tuple[str, str]]:
 
 def _is_pointer(said: str, meant: str) -> bool:
     """True if a word that points at something became a name, or words were added that were left unsaid."""
-    return fold(said) in _POINTERS and bool(meant) if said else True
+    return fold(said) in words("pointers") and bool(meant) if said else True
