@@ -18,7 +18,7 @@ _MOST_BETWEEN = 12  # words that "..." stands for
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QuestionWord:
     """A word: folded and without a possessive ending, as it was typed, its span, and the signs before it.
 
     `owns` is True for a possessive; its ending is no part of the span.
@@ -56,13 +56,13 @@ class Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words: list[Word] = []
+        self.words: list[QuestionWord] = []
         after = 0
         for match in _WORD.finditer(text):
             typed = match.group().removesuffix(_OWNER[0]).removesuffix(_OWNER[1])
             owns = typed != match.group()
             before, start = text[after : match.start()], match.start()
-            self.words.append(Word(fold(typed), typed, start, start + len(typed), before, owns))
+            self.words.append(QuestionWord(fold(typed), typed, start, start + len(typed), before, owns))
             after = match.end()
         self.rest = text[after:]
         self.all = [word.text for word in self.words]
