@@ -143,27 +143,27 @@ def _groups(exchange: Exchange) -> list[dict[str, Any]]:
 
 
 def _group(heading: str, sources: Sequence[Source], *, quoted: bool = False, folded: bool = False) -> dict[str, Any]:
-    """The sources by document; those that only came near are `quoted` and have no number."""
+    """The sources by document, those at one place in one row; `quoted` ones, which only came near, with their words."""
     return {
         "heading": heading,
         "folded": folded,
         "documents": [
-            {
-                "title": document.title,
-                "name": document.name,
-                "rows": [
-                    {
-                        "n": source.n,
-                        "number": "" if quoted else str(source.n),
-                        "place": place_and_others(source),
-                        "quote": _clipped(source.words) if quoted else "",
-                    }
-                    for source in document.sources
-                ],
-            }
+            {"title": document.title, "name": document.name, "rows": _rows(document.sources, quoted=quoted)}
             for document in by_document(sources)
         ],
     }
+
+
+def _rows(sources: Sequence[Source], *, quoted: bool) -> list[dict[str, Any]]:
+    if quoted:
+        return [
+            {"numbers": [source.n], "place": place_and_others(source), "quote": _clipped(source.words)}
+            for source in sources
+        ]
+    places: dict[str, list[int]] = {}
+    for source in sources:
+        places.setdefault(place_and_others(source), []).append(source.n)
+    return [{"numbers": numbers, "place": place, "quote": ""} for place, numbers in places.items()]
 
 
 def _clipped(words: str) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from app.typeset import literal
-from app.wording import FINDING, place, readable
+from app.wording import FINDING, ONLY_NEAR, place, readable
 from pipelines.answers import Answer, Citation, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
+from pipelines.query.answerers.overview import OVERVIEW
 from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.engine import Event
 from pipelines.query.layout import blocks_of
@@ -149,6 +150,8 @@ def written_by(answer: Answer) -> str:
     """Name who wrote an answer."""
     if answer.mode == "llm":
         return f"Written by {answer.model}"
+    if answer.model == OVERVIEW:
+        return "Put together from facts"
     return f"Computed from {answer.model}" if answer.model else EXTRACTIVE
 
 
@@ -160,8 +163,9 @@ def as_markdown(exchange: Exchange) -> str:
         parts.append("*This answer was stopped before it was finished.*")
     else:
         parts.append(f"{literal(written_by(answer))}. Confidence: {answer.confidence}.")
-        if answer.searched and not answer.answered:
-            parts.append("Searched for:\n\n" + "\n".join(f"- {literal(search)}" for search in answer.searched))
+        if answer.nearest:
+            parts.append(f"## {ONLY_NEAR}")
+        parts += [_source_markdown(exchange, source) for source in answer.nearest]
         parts += [f"Sources disagree: {literal(conflict.said)}" for conflict in answer.conflicts]
         parts += [f"Note: {literal(note)}" for note in answer.notes]
     if exchange.cited():
@@ -200,5 +204,6 @@ def _marks(sentence: Sentence) -> str:
 def _source_markdown(exchange: Exchange, source: Source) -> str:
     quotes = dict.fromkeys(citation.quote for citation in exchange.evidence(source.n, None))
     quoted = "\n>\n".join(f"> {literal(quote)}" for quote in quotes or {source.snippet: None})
+    number = f"**[{source.n}]** " if quotes else ""
     where = literal(f"{readable(source.title, source.documentName)} ({source.documentName}, {place(source)})")
-    return f"**[{source.n}]** {where}\n\n{quoted}"
+    return f"{number}{where}\n\n{quoted}"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from app.conversation import written_by
 from app.typeset import literal
-from app.wording import FINDING, is_made, page_or_lines
+from app.wording import FINDING, ONLY_NEAR, is_made, page_or_lines
 from pipelines.answers import Answer, Source
 from pipelines.errors import PackError
 from pipelines.query.pack import MAX_BYTES, Pack, pack_json, read_pack
@@ -117,7 +118,7 @@ def pack_markdown(pack: Pack) -> str:
     if rest:
         parts += ["## Also read, not cited", _listed(rest)]
     if answer.nearest and not answer.answered:
-        parts += ["## Nearest passages", _listed(answer.nearest)]
+        parts += [f"## {ONLY_NEAR}", *(f"- {_where(near)}: “{literal(near.words)}”" for near in answer.nearest)]
     parts += ["## Documents", _documents(pack)] if pack.documents else []
     parts += ["## How it was made", _table(("what", "value"), list(_made(pack)))]
     parts.append("`footnote replay` with the JSON file beside this one asks again, and says what changed and why.")
@@ -136,12 +137,8 @@ def _text(answer: Answer) -> str:
 
 
 def _signature(answer: Answer) -> str:
-    if answer.mode == "llm":
-        who = f"Written by {literal(answer.model)}"
-    else:
-        who = f"Computed from {literal(answer.model)}" if answer.model else "Extractive: sentences quoted verbatim"
     parts = [
-        who if answer.answered else "No answer was found",
+        literal(written_by(answer)) if answer.answered else "No answer was found",
         *([f"confidence: {answer.confidence}"] * answer.answered),
     ]
     parts += ["the language model failed"] * bool(answer.fallback_reason)

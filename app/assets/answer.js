@@ -53,18 +53,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return span;
   };
 
-  const row = (source) => {
-    const button = press(make("button", "fn-row"), source.n);
-    if (source.number) button.append(make("span", "fn-number", source.number));
-    if (source.quote) button.append(make("q", "fn-near", source.quote));
-    button.append(make("span", "fn-place", source.place));
-    return button;
+  // One button for one source; sources that stand at the same place have a button each in one row.
+  const row = ({ numbers, place, quote }) => {
+    const several = numbers.length > 1;
+    const line = several ? make("div", "fn-row fn-several") : press(make("button", "fn-row"), numbers[0]);
+    if (quote) line.append(make("q", "fn-near", quote));
+    else if (several) line.append(...numbers.map((n) => press(make("button", "fn-chip", String(n)), n)));
+    else line.append(make("span", "fn-number", String(numbers[0])));
+    line.append(make("span", "fn-place", place));
+    return line;
   };
 
   const shelf = (group) => {
     const list = make(group.folded ? "details" : "section", "fn-sources");
     list.setAttribute("aria-label", group.heading);
-    list.open = unfolded || group.documents.some((document) => document.rows.some((source) => isOpen(source.n)));
+    const numbers = group.documents.flatMap((document) => document.rows.flatMap((line) => line.numbers));
+    list.open = unfolded || numbers.some((n) => isOpen(n));
     list.append(make(group.folded ? "summary" : "div", "fn-heading", group.heading));
     for (const document of group.documents) {
       const card = make("div", "fn-document");

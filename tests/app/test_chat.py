@@ -127,7 +127,7 @@ def test_sources_stand_below_by_document_and_the_uncited_ones_are_folded_away(ch
     [document] = cited["documents"]
     assert (document["title"], document["rows"]) == (
         "resume",
-        [{"n": 1, "number": "1", "place": "p. 2 · Ann Bell", "quote": ""}],
+        [{"numbers": [1], "place": "p. 2 · Ann Bell", "quote": ""}],
     )
     assert (rest["heading"], rest["folded"]) == ("Also read, not cited (1)", True)
     assert rest["documents"][0]["title"] == "On reeds"
@@ -143,7 +143,7 @@ def test_an_abstention_shows_the_nearest_words_first_and_says_that_they_are_only
     assert (answer["abstains"], answer["notes"]) == (True, ["No language model · 0.4 s"])
     [nearest] = answer["groups"]
     [row] = nearest["documents"][0]["rows"]
-    assert (nearest["heading"], row["number"], row["quote"]) == ("Only near, not an answer", "", resume.snippet)
+    assert (nearest["heading"], row["quote"]) == ("Only near, not an answer", resume.snippet)
     assert not at.exception
 
 
@@ -175,6 +175,13 @@ def test_what_a_follow_up_took_is_a_chip_whose_cross_asks_it_as_it_stands(engine
     assert (question, turns, bool(engine.asked[1][1])) == ("What is it?", (), True)
     assert "alone_answer_0" not in {button.key for button in at.button}
     assert not at.exception
+
+
+def test_sources_at_one_place_share_a_row(engine: FakeEngine, chat: Open) -> None:
+    other = replace(resume, n=2, snippet="She now builds clavichords in Leith.", start=75, end=111)
+    engine.script[ORGANS] = answered(ORGANS, [tuned, sentence(other.snippet, other)], [resume, other])
+    [document] = answers(ask(chat(), ORGANS))[0]["groups"][0]["documents"]
+    assert [row["numbers"] for row in document["rows"]] == [[1, 2]]
 
 
 def _open(at: AppTest, place: Opened) -> str:

@@ -90,8 +90,8 @@ def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nea
         "I don't know.",
         "No answer was found",
         "Searched for: cranes (hybrid)",
-        "Nearest passages",
-        "crane.md",
+        "Only near, not an answer",
+        f"lines 3–4, Speed): “{source(1).words}”",
     ):
         assert part in markdown, part
 

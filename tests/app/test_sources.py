@@ -267,7 +267,7 @@ def test_the_chat_shows_a_conflict_and_its_sources_among_the_cited(engine: FakeE
     assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in shown["notes"]
     cited, rest = shown["groups"]
     assert [document["title"] for document in cited["documents"]] == ["resume", "On reeds"]
-    assert [row["n"] for document in rest["documents"] for row in document["rows"]] == [3]
+    assert [row["numbers"] for document in rest["documents"] for row in document["rows"]] == [[3]]
     assert not at.exception
 
 

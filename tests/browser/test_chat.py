@@ -72,6 +72,41 @@ def test_what_a_document_says_never_acts_on_the_page(page: Page) -> None:
         expect(page.locator(injected)).to_have_count(0)
 
 
+def test_an_abstention_shows_the_nearest_words_and_opens_them_in_their_document(page: Page) -> None:
+    _ask(page, "What did the anagama kiln cost?")
+    answer = page.locator(".fn-answer")
+    expect(answer.locator(".fn-prose")).to_contain_text("I looked for an amount of money together with “anagama”")
+    near = answer.get_by_label("Only near, not an answer").locator(".fn-near").first
+    expect(near).to_contain_text("kiln")
+    near.click()
+    expect(page.locator(".st-key-source_panel mark").first).to_contain_text("kiln")
+
+
+def test_an_abstention_under_a_filter_is_asked_again_without_it(page: Page) -> None:
+    page.locator(".st-key-filter_document input").fill("glaze.txt")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("glaze.txt")
+    _ask(page, "Who built the anagama kiln?")
+    expect(page.locator(".fn-answer")).to_contain_text("Only a part of the documents was searched, by document.")
+    page.get_by_role("button", name="Search everything").click()
+    expect(page.locator(".fn-answer")).to_have_count(2)
+    expect(page.locator(".fn-answer").last).to_contain_text(BUILT)
+    expect(page.get_by_test_id("stSidebar")).not_to_contain_text("glaze.txt")
+
+
+def test_what_a_follow_up_took_is_a_chip_whose_cross_asks_it_as_it_stands(page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    _ask(page, "Who built the anagama kiln?")
+    _ask(page, "How often is it fired with larch?")
+    chip = page.locator('[class*="st-key-alone_"]').get_by_role("button")
+    expect(chip).to_contain_text("kiln")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    chip.click()
+    expect(page.locator(".fn-answer")).to_have_count(3)
+    expect(page.locator("h2.fn-question").last).to_have_text("How often is it fired with larch?")
+    expect(chip).to_have_count(1)
+
+
 def test_an_answer_fits_a_telephone(page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     _ask(page, "Who built the anagama kiln?")
