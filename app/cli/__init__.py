@@ -11,7 +11,6 @@ from app.cli import (
     bench,
     chat,
     evaluate,
-    evaluate_parts,
     facts,
     feedback,
     ingest,
@@ -35,7 +34,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-evaluate.group.add_typer(evaluate_parts.verbs)
 for _module in (ingest, status, search, ask, facts, chat, runs, maintenance):
     app.add_typer(_module.verbs)
 for _name, _group in (

@@ -1,8 +1,8 @@
-"""`footnote eval beir`, `baseline` and `answers`: rankings and answers on judged questions."""
+"""`footnote eval`: rankings, answers, parsing, verdicts and evidence on judged data."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +12,14 @@ import typer
 from app.cli import output
 from app.cli.options import EXIT_FELL, Json, argument, option, settings_now
 from app.cli.output import emit, render, say
+from app.cli.serialise import serialise
 
 if TYPE_CHECKING:
     from pipelines.evaluation.answers import AnswerReport
     from pipelines.evaluation.experiment import Experiment, PartEffect
     from pipelines.evaluation.gate import GateVerdict
     from pipelines.evaluation.measures import Comparison
+    from pipelines.evaluation.parsing import ParsedFile
 
 group = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
 Systems = Annotated[
@@ -39,6 +41,19 @@ Compare = Annotated[
 ]
 Limit = Annotated[int | None, option("At most this many, from the first.", min=1)]
 PerTopic = Annotated[Path | None, option("Write the measures of each topic to this JSON file.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures for programs, and what prints them for people."""
+
+    figures: Mapping[str, Any]
+    show: Callable[[], None]
+
+
+@render.register(Report)
+def _render_report(report: Report) -> None:
+    report.show()
 
 
 def _choose(
@@ -73,25 +88,12 @@ def _described(found: "Comparison") -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """An experiment on judged sets: DESIGN.md's four keys, the means on each of several sets, and the ablation."""
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
-    done: "Experiment"
-    path: Path
-    measures: Sequence[str]
-    baseline: str
-    effects: "Sequence[PartEffect]"
 
-    @property
-    def sets(self) -> dict[str, Any]:
-        """The means on each set, if there are several."""
-        return {name: self.done.of(name) for name in self.done.per_topic} if len(self.done.per_topic) > 1 else {}
-
-    @property
-    def ablation(self) -> dict[str, Any]:
-        """The gain of each part, if that was measured."""
-        return {"measure": self.measures[0], "parts": self.effects} if self.effects else {}
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
 
 
 @group.command("beir")
@@ -126,36 +128,33 @@ def eval_beir(
     with output.progress(quiet=as_json) as advance:
         datasets = [load_beir(folder, limit=limit) for folder in folders]
         sets = experiment.index_judged_sets(settings, datasets, advance)
-        done = experiment.measure_systems(sets, wanted, measures, compare, advance)
-        effects = experiment.ablate(sets, wanted[names[0]], measures[0], advance) if ablate else []
+        done = experiment.measure_systems(sets, wanted, measures, compare)
+        effects = experiment.ablate(sets, wanted[names[0]], measures[0]) if ablate else []
     name = "".join(char if char.isalnum() or char in "_-" else "-" for char in done.dataset)[:80]
     path = per_topic or settings.home / "eval" / f"{name}-{done.fingerprint}.json"
-    _write(path, done.per_topic if len(sets) > 1 else done.per_topic[done.dataset])
-    emit(Ranked(done, path, measures, compare, effects), as_json)
+    several = {name: done.of(name) for name in done.per_topic} if len(sets) > 1 else {}
+    _write(path, done.per_topic if several else done.per_topic[done.dataset])
+    figures = {**serialise(done), "per_topic": str(path)}
+    figures |= {"sets": several} if several else {}
+    figures |= {"ablation": {"measure": measures[0], "parts": effects}} if effects else {}
+
+    def show() -> None:
+        for dataset, systems in several.items():
+            _print_means(dataset, systems, measures)
+            for name, found in experiment.compare_systems([done.per_topic[dataset]], compare, measures[:1]).items():
+                print_difference(name, compare, measures[0], found[measures[0]])
+        _print_experiment(done, measures, compare)
+        _print_effects(effects, measures[0], list(several))
+        say(f"each topic: {path}", "dim")
+
+    emit(Report(figures, show), as_json)
 
 
-@render.register(Ranked)
-def _render_ranked(ranked: Ranked) -> None:
-    done, measures, baseline = ranked.done, ranked.measures, ranked.baseline
-    for dataset, systems in ranked.sets.items():
-        _print_means(dataset, systems, measures)
-        for name, found in done.differences(dataset, baseline, measures[0]).items():
-            print_difference(name, baseline, measures[0], found)
-    _print_means(f"{done.dataset}, {done.topics} topics{', mean over the sets' * bool(ranked.sets)}", done.systems,
-                 measures)  # fmt: skip
+def _print_experiment(done: "Experiment", measures: Sequence[str], baseline: str) -> None:
+    mean = ", mean over the sets" * (len(done.per_topic) > 1)
+    _print_means(f"{done.dataset}, {done.topics} topics{mean}", done.systems, measures)
     for name, by_measure in done.comparisons.items():
         print_difference(name, baseline, measures[0], by_measure[measures[0]])
-    if ranked.effects:
-        rows = [
-            [effect.part, f"{effect.gain.difference:+.4f}", f"{effect.gain.low:+.3f}..{effect.gain.high:+.3f}",
-             f"{effect.gain.p:.3f}", *(f"{effect.by_set[name]:+.4f}" for name in ranked.sets)]
-            if effect.status == "measured"
-            else [effect.part, effect.status, *[""] * (2 + len(ranked.sets))]
-            for effect in ranked.effects
-        ]  # fmt: skip
-        columns = ["part", measures[0], "95 %", "p", *ranked.sets]
-        output.table("what each part brings (full - without)", columns, rows)
-    say(f"each topic: {ranked.path}", "dim")
 
 
 def _print_means(title: str, systems: Mapping[str, Mapping[str, float]], measures: Sequence[str]) -> None:
@@ -163,18 +162,16 @@ def _print_means(title: str, systems: Mapping[str, Mapping[str, float]], measure
     output.table(title, ["system", *measures], rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The means of the gate's sets, and how they stand against the baseline; `path` if they became the baseline."""
-
-    means: Mapping[str, float]
-    verdicts: "Sequence[GateVerdict]"
-    path: Path | None = None
-
-    @property
-    def written(self) -> bool:
-        """True if the means are the baseline now."""
-        return self.path is not None
+def _print_effects(effects: "Sequence[PartEffect]", measure: str, sets: Sequence[str]) -> None:
+    rows = [
+        [effect.part, f"{effect.gain.difference:+.4f}", f"{effect.gain.low:+.3f}..{effect.gain.high:+.3f}",
+         f"{effect.gain.p:.3f}", *(f"{effect.by_set[name]:+.4f}" for name in sets)]
+        if effect.status == "measured"
+        else [effect.part, effect.status, *[""] * (2 + len(sets))]
+        for effect in effects
+    ]  # fmt: skip
+    if rows:
+        output.table("what each part brings (full - without)", ["part", measure, "95 %", "p", *sets], rows)
 
 
 @group.command("baseline")
@@ -197,30 +194,21 @@ def eval_baseline(
         write_baseline(path, now)
     means = {name: sum(scores.values()) / len(scores) for name, scores in now.items()}
     verdicts = [] if write else compare_gate(read_baseline(path), now)
+    written = f"{path} now holds {', '.join(f'{name} {mean:.4f}' for name, mean in means.items())}." if write else ""
     code = EXIT_FELL if any(verdict.change.fell for verdict in verdicts) else 0
-    emit(Baseline(means, verdicts, path if write else None), as_json, code)
+    figures = {"means": means, "written": write, "verdicts": verdicts}
+    emit(Report(figures, lambda: _print_gate(written, verdicts)), as_json, code)
 
 
-@render.register(Baseline)
-def _render_baseline(result: Baseline) -> None:
-    if result.path:
-        say(f"{result.path} now holds {', '.join(f'{name} {mean:.4f}' for name, mean in result.means.items())}.")
-    for verdict in result.verdicts:
+def _print_gate(written: str, verdicts: "Sequence[GateVerdict]") -> None:
+    if written:
+        say(written)
+    for verdict in verdicts:
         say(
             f"{verdict.name}: {verdict.measure} {verdict.now:.4f}, baseline {verdict.baseline:.4f}; "
             f"{_described(verdict.change)}",
             "red" if verdict.change.fell else "",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerScores:
-    """The measures of answers by system, tested against a baseline, with what each system missed."""
-
-    done: "AnswerReport"
-    baseline: str
-    per_topic: Path | None
-    dataset: str
 
 
 @group.command("answers")
@@ -266,22 +254,19 @@ def eval_answers(
     if per_topic:
         _write(per_topic, done.per_topic)
     dataset = "ingested documents" if ingested else documents.resolve().name if documents else "portfolio"
-    emit(AnswerScores(done, compare, per_topic, dataset), as_json)
+    figures = {"dataset": dataset, **serialise(done), "per_topic": per_topic}
+    emit(Report(figures, lambda: _print_answers(dataset, done, compare)), as_json)
 
 
-@render.register(AnswerScores)
-def _render_answers(scores: AnswerScores) -> None:
-    from pipelines.evaluation.answers import COMPARED
-
-    done = scores.done
+def _print_answers(dataset: str, done: "AnswerReport", baseline: str) -> None:
     names = [name for name in next(iter(done.systems.values())) if not name.startswith("n_")]
     rows = [[measure, *(_measured(means, measure) for means in done.systems.values())] for measure in names]
-    output.table(f"{scores.dataset}, {done.topics} topics", ["measure", *done.systems], rows)
+    output.table(f"{dataset}, {done.topics} topics", ["measure", *done.systems], rows)
     for name, kinds in done.kinds.items():
         output.table(f"{name}, by kind of question", KIND_COLUMNS, [_kind_row(*item) for item in kinds.items()])
-    for name, found in done.comparisons.items():
-        for measure in COMPARED:
-            print_difference(name, scores.baseline, measure, found[measure])
+    for name, by_measure in done.comparisons.items():
+        for measure, found in by_measure.items():
+            print_difference(name, baseline, measure, found)
     for name, missed in done.misses.items():
         for miss in missed:
             where = f"{name}: " if len(done.misses) > 1 else ""
@@ -304,3 +289,133 @@ def _kind_row(kind: str, means: Mapping[str, float]) -> list[str]:
     shares = [f"{means[name]:.2f}" if asked else "" for name in ("answered", "facts", "precision")]
     left_alone = f"{means['abstention_recall']:.2f}" if silent else ""
     return [kind, f"{asked:.0f}", *shares, f"{means['words']:.0f}", f"{silent:.0f}", left_alone]
+
+
+@group.command("parsing")
+def eval_parsing(
+    folder: Annotated[
+        Path, argument("PDF and DOCX files, each with its truth in a JSON or YAML file of the same name.")
+    ],
+    limit: Limit = None,
+    verbose: Annotated[bool, option("Show every missed or wrong value.", "--verbose", "-v")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how completely facts of resumes and profiles are parsed: companies, positions, dates, schools, skills.
+
+    A TXT or DOCX file beside a PDF is its reading order. Example: footnote eval parsing var/corpus/dev --verbose
+    """
+    from pipelines.evaluation.parsing import parse_folder, parsing_report
+
+    with output.progress(quiet=as_json) as advance:
+        files = parse_folder(folder, limit=limit, on_progress=advance)
+    figures = parsing_report(files)
+    emit(Report(figures, lambda: _print_parsing(figures, files, verbose)), as_json)
+
+
+def _print_parsing(figures: Mapping[str, Any], files: "Sequence[ParsedFile]", verbose: bool) -> None:
+    from pipelines.evaluation.parsing import BESIDE, CORE
+
+    judged = [each for each in files if each.truth]
+    groups = {f"all {len(judged)} with truth": figures["f1"], **figures["categories"], **figures["themes"]}
+    for shown in (("all", *CORE), BESIDE):
+        rows = [[name, *(_number(f1[column]) for column in shown)] for name, f1 in groups.items()]
+        output.table("F1", ["kind or layout", *shown], rows)
+    rows = [
+        [each.name, each.category or "failed", _number(each.f1["all"]) if each.f1 else "", each.jobs, each.stated_jobs,
+         each.twice or "", _number(each.order), f"{each.seconds:.1f}"]
+        for each in files
+    ]  # fmt: skip
+    output.table("", ["document", "read as", "F1", "jobs found", "stated", "twice", "order", "s"], rows)
+    for each in files:
+        if each.error:
+            say(f"{each.name}: {each.error}", "red")
+        for what in ("missed", "wrong") if verbose else ():
+            for name, value in getattr(each.comparison, what):
+                say(f"{each.name}: {what} {name}: {value}", "dim")
+    if order := figures["order"]:
+        say(f"reading order over {order['twins']} twins: mean {order['mean']:.4f}, worst {order['worst']:.4f}")
+    misread = sum(each.category != each.expected for each in judged)
+    say(f"{figures['twice']} jobs found twice, {misread} documents taken for another kind", "bold")
+
+
+@group.command("grounding")
+def eval_grounding(
+    claims: Annotated[Path, argument("A JSON Lines file: claim, label, evidence, supporting_sentences.")],
+    limit: Limit = None,
+    words: Annotated[bool, option("Use words only, without the embedding model.", "--words")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how well verification separates supported claims from others, and whether it shows the right place.
+
+    Example: footnote eval grounding FILE
+    """
+    from pipelines.evaluation.datasets import load_claims
+    from pipelines.evaluation.grounding import summary, verify_claims
+    from pipelines.models.embedding import build_embed_model
+    from pipelines.models.identity import identity
+    from pipelines.query.verify import WORDS_ONLY, build_judge, cached_embedding
+
+    settings, read = settings_now(), load_claims(claims)[:limit]
+    model = identity(settings).model
+    judge = WORDS_ONLY if words else build_judge(model, cached_embedding(build_embed_model(settings)))
+    with output.progress(quiet=as_json) as advance:
+        rows = verify_claims(read, judge, advance)
+    dataset = f"{claims.resolve().parent.name} {claims.stem}"
+    figures = {"dataset": dataset, "model": model if judge.embed else "", **summary(rows)}
+    emit(Report(figures, lambda: _print_grounding(figures)), as_json)
+
+
+def _print_grounding(figures: Mapping[str, Any]) -> None:
+    verdicts = sorted({verdict for counts in figures["verdicts"].values() for verdict in counts})
+    rows = [
+        [label, figures["claims"][label], *(given.get(verdict, 0) for verdict in verdicts)]
+        for label, given in figures["verdicts"].items()
+    ]
+    output.table(f"{sum(figures['claims'].values())} claims, and the verdicts on them", ["label", "", *verdicts], rows)
+    say(f"AUROC ({figures['model'] or 'by words alone'}): {_listed(figures['auroc']['committed'])}")
+    for verdict, found in figures["bounds"].items():
+        say(f"verdict {verdict if verdict == 'supported' else 'partial or better'}: {_listed(found)}", "bold")
+    say(f"what is shown overlaps a gold sentence, by verdict: {_listed(figures['overlap'])}")
+
+
+@group.command("answerability")
+def eval_answerability(
+    paths: Annotated[
+        list[Path], argument("Files of labelled conversations, or folders in BEIR's form.", metavar="FOLDER_OR_FILE...")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Measure how well the evidence separates answerable from unanswerable questions.
+
+    Example: footnote eval answerability FILE
+    """
+    settings = settings_now()
+    from pipelines.evaluation.answerability import judge_strengths, load_collection, measure_evidence
+    from pipelines.models.identity import identity
+    from pipelines.query.evidence import calibration
+
+    model = identity(settings).model
+    parameters = calibration(model, dense=settings.retrieval.mode != "sparse")
+    with output.progress(quiet=as_json) as advance:
+        measured = {
+            collection.dataset.name: measure_evidence(settings, collection, advance)
+            for collection in [load_collection(path) for path in paths]
+        }
+    sets = {name: judge_strengths(rows, parameters) for name, rows in measured.items()}
+    emit(Report({"model": model, "sets": sets}, lambda: _print_answerability(sets)), as_json)
+
+
+def _print_answerability(sets: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, judged in sets.items():
+        rows = [
+            [label, count, *(_number(judged[column].get(label)) for column in ("auroc", "answered", "high"))]
+            for label, count in judged["questions"].items()
+        ]
+        output.table(name, ["label", "questions", "AUROC", "answered", "called high"], rows)
+        say(f"left unanswered where 90 % of the answerable are answered: {judged['abstained']['committed']:.3f}")
+        for row in judged["reliability"]:
+            say(
+                f"strength {row['from']:.1f} to {row['to']:.1f}: {row['count']:>5} questions, predicted "
+                f"{row['predicted']:.2f}, observed {row['observed']:.2f}",
+                "dim",
+            )

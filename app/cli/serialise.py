@@ -54,11 +54,8 @@ SHAPES = {
     "ModelsCompared": "a b *done",
     "Mover": "* distance",
     "Health": "healthy checks",
-    "Ranked": "*done:Experiment per_topic=path fingerprint=done.fingerprint sets? ablation?",
-    "Experiment": "dataset topics systems comparisons",
-    "Baseline": "means written verdicts",
-    "AnswerScores": "dataset *done per_topic",
-    "ParsingScores": "*report",
+    "Experiment": "dataset topics systems comparisons fingerprint",
+    "Report": "*figures",
     "ParsedFile": "name category theme f1 jobs stated_jobs twice order seconds error missed=comparison.missed "
     "wrong=comparison.wrong",
 }

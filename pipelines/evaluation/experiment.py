@@ -20,7 +20,7 @@ from pipelines.store.query_log import fingerprint
 from pipelines.types import MAX_QUESTION_CHARACTERS
 
 Changes = Mapping[str, Any]
-CUSTOM = "custom"
+Scores = Mapping[str, Mapping[str, float]]  # by topic, each measure
 
 # Two retrievers and a weighted sum, everything newer switched off.
 PLAIN: dict[str, Any] = {
@@ -76,19 +76,15 @@ def choose_systems(names: Iterable[str], overrides: Changes, baseline: str = "")
     Raises:
         ConfigError: If a system does not exist.
     """
-
-    def system(name: str) -> Changes:
+    wanted = list(dict.fromkeys(names))
+    for name in (*wanted, *filter(None, [baseline])):
         if name not in SYSTEMS:
             raise ConfigError(f"There is no system {name!r}.", hint=f"Systems: {', '.join(SYSTEMS)}.")
-        return SYSTEMS[name]
-
-    wanted = list(dict.fromkeys(names))
-    if not wanted and overrides:
-        found: dict[str, Changes] = {"default": {}, CUSTOM: dict(overrides)}
-    else:
-        found = {name: {**system(name), **overrides} for name in wanted or SYSTEMS}
-    first = {baseline: found[baseline] if baseline in found else system(baseline)} if baseline else {}
-    return first | found
+    systems: dict[str, Changes] = {name: {**SYSTEMS[name], **overrides} for name in wanted or SYSTEMS}
+    if overrides and not wanted:
+        systems = {"default": {}, "custom": dict(overrides)}
+    first = {baseline: systems.get(baseline, SYSTEMS[baseline])} if baseline else {}
+    return first | systems
 
 
 def parse_overrides(given: Iterable[str]) -> dict[str, str]:
@@ -115,31 +111,23 @@ _UNCUT = settings_without(CUTS)
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """A dataset and an engine over its corpus."""
+    """A dataset and an engine over its corpus; `on_progress` receives (label, topics done, of how many)."""
 
     dataset: Dataset
     engine: QueryEngine
+    on_progress: Progress = no_progress
     _runs: dict[str, Run] = field(default_factory=dict)
 
     def scores(
-        self,
-        changes: Changes,
-        measures: Sequence[str] = DEFAULT,
-        *,
-        cut: bool = False,
-        label: str = "",
-        on_progress: Progress = no_progress,
+        self, changes: Changes, measures: Sequence[str] = DEFAULT, *, cut: bool = False, label: str = ""
     ) -> dict[str, dict[str, float]]:
         """By topic, each measure's value under the settings as they stand with these changes."""
-        return per_topic(self.dataset.qrels, self.run(changes, cut=cut, label=label, on_progress=on_progress), measures)
+        return per_topic(self.dataset.qrels, self.run(changes, cut=cut, label=label), measures)
 
-    def run(self, changes: Changes, *, cut: bool = False, label: str = "", on_progress: Progress = no_progress) -> Run:
+    def run(self, changes: Changes, *, cut: bool = False, label: str = "") -> Run:
         """By topic, the score of the first 100 documents; a document scores as its best node.
 
-        Args:
-            changes: Settings by dotted name.
-            cut: Whether quotas, duplicates and floors take their share, as before a reader; else all is ranked.
-            label: What `on_progress` receives, with topics done and of how many.
+        With `cut`, quotas, duplicates and floors take their share, as before a reader; else all is ranked.
 
         Raises:
             ConfigError: If a name is not a setting of a query, or a value does not fit it.
@@ -147,16 +135,12 @@ class JudgedSet:
         settings = change_settings(self.engine.settings, changes)
         key = f"{settings.model_dump_json(exclude={'home', 'database_url', 'log', 'chat'})} {cut}"
         if key not in self._runs:
-            options = settings.retrieval
-            depth = {
-                "retrieval.leg_factor": 1,
-                "retrieval.ann_factor": max(1, options.ann_factor // options.leg_factor),
-            }
-            engine = self.engine.with_changes({**changes, **(depth if cut else _UNCUT)})
-            self._runs[key] = self._rank(engine, cut, label, on_progress)
+            look = max(1, settings.retrieval.ann_factor // settings.retrieval.leg_factor)
+            depth = {"retrieval.leg_factor": 1, "retrieval.ann_factor": look} if cut else _UNCUT
+            self._runs[key] = self._rank(self.engine.with_changes({**changes, **depth}), cut, label)
         return self._runs[key]
 
-    def _rank(self, engine: QueryEngine, cut: bool, label: str, on_progress: Progress) -> Run:
+    def _rank(self, engine: QueryEngine, cut: bool, label: str) -> Run:
         names = {document_id(item.id): item.id for item in self.dataset.corpus}
 
         def rank(question: str) -> dict[str, float]:
@@ -174,36 +158,29 @@ class JudgedSet:
             rankings = pool.map(lambda question: context.copy().run(rank, question), self.dataset.topics.values())
             for topic, ranking in zip(self.dataset.topics, rankings, strict=True):
                 run[topic] = ranking
-                on_progress(label, len(run), len(self.dataset.topics))
+                self.on_progress(label, len(run), len(self.dataset.topics))
         return run
-
-
-def index_judged_set(settings: Settings, dataset: Dataset | Path, on_progress: Progress = no_progress) -> JudgedSet:
-    """The dataset, indexed in its own database unless an earlier call did that.
-
-    Raises:
-        SourceError: If the folder is not a dataset in BEIR's form.
-        ConfigError: If the server does not let a database be made.
-    """
-    loaded = dataset if isinstance(dataset, Dataset) else load_beir(dataset)
-    return JudgedSet(loaded, with_caches(index_dataset(settings, loaded, on_progress), keep=True))
 
 
 def index_judged_sets(
     settings: Settings, datasets: Sequence[Dataset | Path], on_progress: Progress = no_progress
 ) -> list[JudgedSet]:
-    """The datasets in order, each with a name of its own: of two that share one, the later carries its corpus's sha."""
-    sets: list[JudgedSet] = []
-    for dataset in datasets:
-        one = index_judged_set(settings, dataset, on_progress)
-        if one.dataset.name in {other.dataset.name for other in sets}:
-            named = replace(one.dataset, name=f"{one.dataset.name} {one.dataset.sha} {len(sets) + 1}")
-            one = JudgedSet(named, one.engine)
-        sets.append(one)
-    return sets
+    """The datasets in order, each indexed in its own database unless an earlier call did that.
 
+    Of two that share a name, the later carries its corpus's sha.
 
-Scores = Mapping[str, Mapping[str, float]]
+    Raises:
+        SourceError: If a folder is not a dataset in BEIR's form.
+        ConfigError: If the server does not let a database be made.
+    """
+    sets: dict[str, JudgedSet] = {}
+    for given in datasets:
+        dataset = given if isinstance(given, Dataset) else load_beir(given)
+        engine = with_caches(index_dataset(settings, dataset, on_progress), keep=True)
+        if dataset.name in sets:
+            dataset = replace(dataset, name=f"{dataset.name} {dataset.sha} {len(sets) + 1}")
+        sets[dataset.name] = JudgedSet(dataset, engine, on_progress)
+    return list(sets.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +206,6 @@ class Experiment:
     def of(self, dataset: str) -> dict[str, dict[str, float]]:
         """The means of each system on one of the sets."""
         return {name: means(scores) for name, scores in self.per_topic[dataset].items()}
-
-    def differences(self, dataset: str, baseline: str, measure: str) -> dict[str, Comparison]:
-        """Each other system against the baseline on one of the sets."""
-        compared = compare_systems([self.per_topic[dataset]], baseline, [measure])
-        return {name: by_measure[measure] for name, by_measure in compared.items()}
 
 
 def run_experiment(
@@ -262,7 +234,7 @@ def run_experiment(
     given = [datasets] if isinstance(datasets, Dataset | Path) else list(datasets)
     wanted = systems if isinstance(systems, Mapping) else choose_systems(systems, {}, baseline)
     check_experiment(settings, wanted, measures)
-    return measure_systems(index_judged_sets(settings, given, on_progress), wanted, measures, baseline, on_progress)
+    return measure_systems(index_judged_sets(settings, given, on_progress), wanted, measures, baseline)
 
 
 def check_experiment(settings: Settings, systems: Mapping[str, Changes], measures: Sequence[str]) -> None:
@@ -278,27 +250,21 @@ def check_experiment(settings: Settings, systems: Mapping[str, Changes], measure
 
 
 def measure_systems(
-    sets: Sequence[JudgedSet],
-    systems: Mapping[str, Changes],
-    measures: Sequence[str] = DEFAULT,
-    baseline: str = "",
-    on_progress: Progress = no_progress,
+    sets: Sequence[JudgedSet], systems: Mapping[str, Changes], measures: Sequence[str] = DEFAULT, baseline: str = ""
 ) -> Experiment:
     """The experiment with these systems on sets that are indexed."""
     scores: dict[str, dict[str, Scores]] = {
-        one.dataset.name: {
-            name: one.scores(changes, measures, label=name, on_progress=on_progress)
-            for name, changes in systems.items()
-        }
+        one.dataset.name: {name: one.scores(changes, measures, label=name) for name, changes in systems.items()}
         for one in sets
     }
+    of_sets = {name: [means(by_system[name]) for by_system in scores.values()] for name in systems}
     stated = sets[0].engine.settings.model_dump(mode="json", include={*TUNABLE, "embedding"})
     return Experiment(
         dataset=" + ".join(scores),
         topics=sum(len(one.dataset.topics) for one in sets),
         systems={
-            name: {m: fmean(by_set[m] for by_set in [means(by[name]) for by in scores.values()]) for m in measures}
-            for name in systems
+            name: {measure: fmean(each[measure] for each in of_set) for measure in measures}
+            for name, of_set in of_sets.items()
         },
         per_topic=scores,
         comparisons=compare_systems(list(scores.values()), baseline, measures),
@@ -325,9 +291,6 @@ def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[f
     return [row[measure] for row in baseline.values()], [other[topic][measure] for topic in baseline]
 
 
-Status = Literal["off", "no effect", "measured"]
-
-
 @dataclass(frozen=True, slots=True)
 class PartEffect:
     """The gain of one part of retrieval.
@@ -340,42 +303,43 @@ class PartEffect:
     """
 
     part: str
-    status: Status
+    status: Literal["off", "no effect", "measured"]
     full: float
     without: float
     gain: Comparison
     by_set: Mapping[str, float]
 
 
-def ablate(
-    sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10", on_progress: Progress = no_progress
-) -> list[PartEffect]:
+def ablate(sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10") -> list[PartEffect]:
     """The effect of each part on one measure, in the order of PARTS.
 
     Raises:
         ConfigError: If the measure or a setting of `full` does not exist.
     """
-    return [_effect(sets, full, part, measure, on_progress) for part in PARTS]
+    return [_effect(sets, full, part, measure) for part in PARTS]
 
 
-def _effect(sets: Sequence[JudgedSet], full: Changes, part: str, measure: str, on_progress: Progress) -> PartEffect:
+def _effect(sets: Sequence[JudgedSet], full: Changes, part: str, measure: str) -> PartEffect:
     lesser, cut, settings = {**full, **PARTS[part]}, part in CUTS, sets[0].engine.settings
     is_off = change_settings(settings, lesser) == change_settings(settings, full)
-    whole, left = (
-        [one.scores(changes, [measure], cut=cut, label=label, on_progress=on_progress) for one in sets]
-        for changes, label in ((full, "full"), (lesser, f"no {part}"))
-    )
-    same = all(_orders(one, full, cut) == _orders(one, lesser, cut) for one in sets)
-    mean_of, without = ([means(scores)[measure] for scores in side] for side in (whole, left))
+    pairs = []
+    same = True
+    for one in sets:
+        runs = (one.run(full, cut=cut, label="full"), one.run(lesser, cut=cut, label=f"no {part}"))
+        same = same and _orders(runs[0]) == _orders(runs[1])
+        more, less = (per_topic(one.dataset.qrels, run, [measure]) for run in runs)
+        pairs.append(paired_scores(less, more, measure))
+    without, whole = ([fmean(pair[side]) for pair in pairs] for side in (0, 1))
+    gains = zip(sets, whole, without, strict=True)
     return PartEffect(
         part=part,
         status="off" if is_off else "no effect" if same else "measured",
-        full=fmean(mean_of),
+        full=fmean(whole),
         without=fmean(without),
-        gain=compare_sets([paired_scores(less, more, measure) for less, more in zip(left, whole, strict=True)]),
-        by_set={one.dataset.name: more - less for one, more, less in zip(sets, mean_of, without, strict=True)},
+        gain=compare_sets(pairs),
+        by_set={one.dataset.name: more - less for one, more, less in gains},
     )
 
 
-def _orders(one: JudgedSet, changes: Changes, cut: bool) -> dict[str, list[str]]:
-    return {topic: list(ranking) for topic, ranking in one.run(changes, cut=cut).items()}
+def _orders(run: Run) -> dict[str, list[str]]:
+    return {topic: list(ranking) for topic, ranking in run.items()}

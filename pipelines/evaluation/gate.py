@@ -12,7 +12,7 @@ from pipelines.errors import SourceError
 from pipelines.evaluation.answers import portfolio_engine, right_quote
 from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import load_topics
-from pipelines.evaluation.experiment import index_judged_set
+from pipelines.evaluation.experiment import index_judged_sets
 from pipelines.evaluation.measures import Comparison, compare
 
 Scores = Mapping[str, float]
@@ -62,8 +62,8 @@ def measure_gate(settings: Settings, data: Path, on_progress: Progress = no_prog
             results = engine.search(topic.question, top_n=5, record=False).results
             scores[name][topic.id] = float(right_quote(topic, results))
             on_progress(name, done, len(topics))
-    small = index_judged_set(settings, data / "eval" / "small", on_progress)
-    ranked = small.scores({}, [MEASURES["small"]], label="small", on_progress=on_progress)
+    [small] = index_judged_sets(settings, [data / "eval" / "small"], on_progress)
+    ranked = small.scores({}, [MEASURES["small"]], label="small")
     return scores | {"small": {topic: round(row[MEASURES["small"]], 4) for topic, row in ranked.items()}}
 
 

@@ -365,7 +365,7 @@ def field_scores(done: Sequence[ParsedFile]) -> dict[str, float | None]:
     return {"all": sum((tallies[name] for name in CORE), Tally()).f1} | {name: own.f1 for name, own in tallies.items()}
 
 
-def parsing_json(done: Sequence[ParsedFile]) -> dict[str, Any]:
+def parsing_report(done: Sequence[ParsedFile]) -> dict[str, Any]:
     """The scores over all documents, by category and by layout, the reading order, and each document."""
     orders = [each.order for each in done if each.order is not None]
     categories, themes = (group_files(done, key) for key in (lambda each: each.expected, lambda each: each.theme))

@@ -10,7 +10,7 @@ from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.evaluation.corpus import index_dataset, ingest_folder
 from pipelines.evaluation.datasets import load_beir
-from pipelines.evaluation.experiment import SYSTEMS, ablate, index_judged_set, run_experiment
+from pipelines.evaluation.experiment import SYSTEMS, ablate, index_judged_sets, run_experiment
 from pipelines.evaluation.measures import means
 from pipelines.query.engine import build_query_engine
 from pipelines.store.schema import embedding_cache, queries
@@ -58,21 +58,21 @@ def test_a_folder_evaluated_at_another_place_does_not_stand_there_twice(settings
 @pytest.mark.usefixtures("own_databases")
 def test_a_second_run_takes_the_vectors_of_the_questions_from_the_first(settings: Settings, tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "harbour")
-    first = index_judged_set(settings, folder)
+    first = index_judged_sets(settings, [folder])[0]
     ranked = first.run({})
     with first.engine.database.engine.connect() as connection:
         kept = connection.execute(select(embedding_cache.c.model)).scalars().all()
     assert [model for model in kept if model.endswith("?questions")] == [
         kept[0].removesuffix("?questions") + "?questions"
     ] * 2
-    second = index_judged_set(settings, folder)
+    second = index_judged_sets(settings, [folder])[0]
     second.engine.embed_model.inner = None  # type: ignore[attr-defined]  # nothing is left to embed with
     assert second.run({}) == ranked
 
 
 @pytest.mark.usefixtures("own_databases")
 def test_evaluation_writes_no_query_log_and_searches_a_still_corpus(settings: Settings, tmp_path: Path) -> None:
-    one = index_judged_set(settings, write_beir(tmp_path / "harbour"))
+    one = index_judged_sets(settings, [write_beir(tmp_path / "harbour")])[0]
     one.run({})
     with one.engine.database.engine.connect() as connection:
         assert connection.execute(select(queries)).all() == []
@@ -86,7 +86,7 @@ def test_a_question_that_cannot_be_searched_finds_nothing_and_stays_in_the_mean(
     folder = write_beir(tmp_path / "harbour")
     path = folder / "queries.jsonl"
     path.write_text(path.read_text().replace("harbour dredging", "   "))
-    scores = index_judged_set(settings, folder).scores({}, ["RR@10"])
+    scores = index_judged_sets(settings, [folder])[0].scores({}, ["RR@10"])
     assert scores["2"] == {"RR@10": 0.0}
     assert means(scores) == {"RR@10": 1 / 2}
 
@@ -101,7 +101,7 @@ def test_every_system_runs(settings: Settings, tmp_path: Path) -> None:
 def test_a_part_that_finds_what_nothing_else_finds_is_worth_what_is_lost_without_it(
     settings: Settings, tmp_path: Path
 ) -> None:
-    one = index_judged_set(settings, write_beir(tmp_path / "harbour"))
+    one = index_judged_sets(settings, [write_beir(tmp_path / "harbour")])[0]
     effects = {effect.part: effect for effect in ablate([one], SYSTEMS["sparse"], "RR@10")}
     assert effects["dense"].status == "off"
     assert effects["quota"].status == "off"

@@ -15,7 +15,7 @@ from pipelines.evaluation.parsing import (
     field_scores,
     match_entries,
     parse_folder,
-    parsing_json,
+    parsing_report,
     reading_order,
     same_month,
 )
@@ -288,7 +288,7 @@ def test_a_document_that_cannot_be_read_misses_its_whole_truth(tmp_path: Path) -
     assert only.error
     assert ("company", "Quillon") in only.comparison.missed
     assert field_scores([only])["all"] == 0.0
-    assert parsing_json([only])["files"] == [only]
+    assert parsing_report([only])["files"] == [only]
 
 
 def test_a_document_without_truth_still_counts_its_jobs(tmp_path: Path) -> None:
