@@ -413,9 +413,3 @@ def _print_answerability(sets: Mapping[str, Mapping[str, Any]]) -> None:
         ]
         output.table(name, ["label", "questions", "AUROC", "answered", "called high"], rows)
         say(f"left unanswered where 90 % of the answerable are answered: {judged['abstained']['committed']:.3f}")
-        for row in judged["reliability"]:
-            say(
-                f"strength {row['from']:.1f} to {row['to']:.1f}: {row['count']:>5} questions, predicted "
-                f"{row['predicted']:.2f}, observed {row['observed']:.2f}",
-                "dim",
-            )

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.corpus import Progress, document_id, index_dataset, with_caches
@@ -24,7 +22,6 @@ _HINT = "Name a JSON Lines file (task_id, answerability, turns, contexts), or a 
 ANSWERABLE, UNANSWERABLE, WITHHELD = "ANSWERABLE", "UNANSWERABLE", "WITHHELD"
 ANSWERED = 0.9  # of the answerable questions, where abstention is reported
 _TOP_N = 20  # deep enough that passages are left when those that answer are withheld
-_BINS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +72,18 @@ def load_collection(path: Path) -> Collection:
     """
     if path.is_dir():
         dataset = load_beir(path)
-        answers = {
-            topic: tuple(item for item, grade in own.items() if grade > 0) for topic, own in dataset.qrels.items()
-        }
-        asked = dataset.topics.items()
-        return Collection(
-            dataset, tuple(LabelledQuestion(id, id, text, (), ANSWERABLE, answers[id]) for id, text in asked)
-        )
+        questions = [
+            LabelledQuestion(id, id, text, (), ANSWERABLE, tuple(item for item in grades if grades[item] > 0))
+            for (id, text), grades in zip(dataset.topics.items(), dataset.qrels.values(), strict=True)
+        ]
+        return Collection(dataset, tuple(questions))
+    rows = list(json_lines(path, _conversation, _HINT))
     items: dict[str, Item] = {}
-    questions = []
-    for question, contexts in json_lines(path, _conversation, _HINT):
-        questions.append(question)
-        for item in contexts:
-            items.setdefault(item.id, item)
+    for item in (item for _, contexts in rows for item in contexts):
+        items.setdefault(item.id, item)
     sha = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     name = f"{path.resolve().parent.name} {path.stem}"
-    return Collection(Dataset(name, sha, tuple(items.values()), {}, {}), tuple(questions))
+    return Collection(Dataset(name, sha, tuple(items.values()), {}, {}), tuple(question for question, _ in rows))
 
 
 def _conversation(row: Mapping[str, Any]) -> tuple[LabelledQuestion, list[Item]]:
@@ -153,12 +146,12 @@ def judge_strengths(rows: Sequence[MeasuredQuestion], parameters: Calibration) -
     `auroc` is, by every other label, the share of pairs in which the ANSWERABLE question is the stronger. `abstained`
     is the share of UNANSWERABLE (else WITHHELD) questions left unanswered where 90 % of the ANSWERABLE are answered.
     `answered` is the share of each label that reaches the committed floor, `high` that reaches the bound of high
-    confidence, and `reliability` compares predicted with observed shares in five bins.
+    confidence.
 
     Raises:
         SourceError: If the questions are all answerable, or none is.
     """
-    clear = clear_rows(rows)
+    clear_rows(rows)
     strengths = by_label(rows, [row.strength for row in rows])
     return {
         "questions": dict(Counter(row.label for row in rows)),
@@ -166,7 +159,6 @@ def judge_strengths(rows: Sequence[MeasuredQuestion], parameters: Calibration) -
         "abstained": {"committed": abstained(strengths)},
         "answered": {label: share_from(values, parameters.floor.at) for label, values in strengths.items()},
         "high": {label: share_from(values, parameters.high.at) for label, values in strengths.items()},
-        "reliability": reliability([row.strength for row in clear], [float(row.label == ANSWERABLE) for row in clear]),
     }
 
 
@@ -204,24 +196,3 @@ def abstained(strengths: Mapping[str, Sequence[float]]) -> float:
 def share_from(values: Sequence[float], at: float) -> float:
     """The share of the values that reach this one; 0 of none."""
     return round(sum(value >= at for value in values) / len(values), 4) if values else 0.0
-
-
-def reliability(probabilities: Sequence[float], answers: Sequence[float]) -> list[Mapping[str, float]]:
-    """By bin of equal width, lowest first: `from`, `to`, `count`, and the means `predicted` and `observed`.
-
-    The classes 0 and 1 weigh the same. Empty bins are left out.
-    """
-    given, right = np.asarray(probabilities), np.asarray(answers)
-    weight = np.where(right == 1, 1 / max(right.sum(), 1), 1 / max((1 - right).sum(), 1))
-    place = np.minimum((given * _BINS).astype(int), _BINS - 1)
-    return [
-        {
-            "from": number / _BINS,
-            "to": (number + 1) / _BINS,
-            "count": int(mine.sum()),
-            "predicted": float(np.average(given[mine], weights=weight[mine])),
-            "observed": float(np.average(right[mine], weights=weight[mine])),
-        }
-        for number in range(_BINS)
-        if (mine := place == number).any()
-    ]

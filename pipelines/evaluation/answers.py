@@ -1,7 +1,7 @@
 """Topics with quoted answers: success of the search, facts, precision and length of the answer, abstention."""
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,14 +149,15 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
     silent = [row for row in rows if not row["answered"]]
     right = sum(not row["answerable"] for row in silent)
     unanswerable = len(rows) - len(answerable)
+    banded = {band: [row for row in answers if row["confidence"] == band] for band in get_args(Band)}
     found = means(_measures(rows))
     return {
         **(found or dict.fromkeys(COMPARED, 0.0)),
         "abstention_precision": right / len(silent) if silent else 0.0,
         "abstention_recall": right / unanswerable if unanswerable else 0.0,
         "abstention_F1": 2 * right / (len(silent) + unanswerable) if silent or unanswerable else 0.0,
-        **{f"right_{band}": _right(answers, band) for band in get_args(Band)},
-        **{f"n_{band}": sum(row["confidence"] == band for row in answers) for band in get_args(Band)},
+        **{f"right_{band}": _mean([bool(row.get("facts")) for row in own]) for band, own in banded.items()},
+        **{f"n_{band}": len(own) for band, own in banded.items()},
         "precision": _mean([row["precision"] for row in answers if row["answerable"]]),
         **_percentiles(answers, "words"),
         **_percentiles(answers, "all_words"),
@@ -165,19 +166,13 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
 
 def summary_by_kind(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """By kind of question, the most frequent first: how many are answerable and unanswerable, and `summary`."""
-    kinds: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        kinds[row["kind"]].append(row)
+    kinds = Counter(row["kind"] for row in sorted(rows, key=lambda row: str(row["kind"])))
     summaries = {}
-    for kind, of_kind in sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0])):
+    for kind, count in kinds.most_common():
+        of_kind = [row for row in rows if row["kind"] == kind]
         answerable = sum(row["answerable"] for row in of_kind)
-        counts = {"answerable": answerable, "unanswerable": len(of_kind) - answerable}
-        summaries[kind] = {**counts, **summary(of_kind)}
+        summaries[kind] = {"answerable": answerable, "unanswerable": count - answerable, **summary(of_kind)}
     return summaries
-
-
-def _right(answers: Sequence[Row], band: str) -> float:
-    return _mean([bool(row.get("facts")) for row in answers if row["confidence"] == band])
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -220,15 +215,10 @@ def ranking_measures(topic: Topic, results: Sequence[SearchResult], names: Seque
 
 def overlaps(quote: Quote, result: SearchResult) -> bool:
     """True if a result from the quote's document holds the quote, or at least half of it from an edge."""
-    return result.document_name == quote.document and holds(quote, result.text)
-
-
-def holds(quote: Quote, text: str) -> bool:
-    """True if a text holds the quote, or at least half of it from an edge."""
-    wanted, held = fold(quote.text), fold(text)
+    wanted, held = fold(quote.text), fold(result.text)
     half = len(wanted) // 2
     edges = wanted[:half].strip(), wanted[half:].strip()
-    return any(edge in held for edge in edges)
+    return result.document_name == quote.document and any(edge in held for edge in edges)
 
 
 def right_document(topic: Topic, results: Sequence[SearchResult]) -> bool:
@@ -272,11 +262,11 @@ def answer_precision(cited: Sequence[Sequence[CitedSpan]], places: Mapping[str, 
 
     A sentence that cites nothing lies nowhere; 0 for an answer without sentences.
     """
-
-    def lies(span: CitedSpan) -> bool:
-        return any(span.start < end and start < span.end for start, end in places.get(span.document, ()))
-
-    return _mean([any(map(lies, spans)) for spans in cited])
+    hits = [
+        any(span.start < end and start < span.end for span in spans for start, end in places.get(span.document, ()))
+        for spans in cited
+    ]
+    return _mean(hits)
 
 
 def quoted_places(engine: QueryEngine, topic: Topic, answer: Answer) -> dict[str, list[Span]]:
@@ -304,24 +294,20 @@ def places_of(quote: str, text: str) -> list[Span]:
     folded; a quote that stands nowhere as a whole stands where one of its halves does, as for success@k.
     """
     half = len(quote) // 2
-    found = next(filter(None, (_standing(words, text) for words in ((quote,), (quote[:half], quote[half:])))), [])
-    units = sentences(text) if found else []
-    return [_widened(place, units) for place in found]
+    standing = _standing(quote, text) or [*_standing(quote[:half], text), *_standing(quote[half:], text)]
+    units = sentences(text) if standing else []
+    places = []
+    for start, end in standing:
+        touched = [at for at, (begin, until) in enumerate(units) if begin < end and start < until]
+        around = [(start, end), *(units[max(touched[0] - 1, 0) : touched[-1] + 2] if touched else ())]
+        places.append((min(begin for begin, _ in around), max(until for _, until in around)))
+    return places
 
 
-def _standing(parts: Sequence[str], text: str) -> list[Span]:
-    patterns = [r"\s+".join(map(re.escape, part.split())) for part in parts if part.strip()]
-    return [match.span() for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE)]
-
-
-def _widened(place: Span, units: Sequence[Span]) -> Span:
-    """The place with the units that it overlaps, the one before them and the one after."""
-    start, end = place
-    touched = [at for at, (begin, until) in enumerate(units) if begin < end and start < until]
-    if not touched:
-        return place
-    around = units[max(touched[0] - 1, 0) : touched[-1] + 2]
-    return min(start, around[0][0]), max(end, around[-1][1])
+def _standing(words: str, text: str) -> list[Span]:
+    """Where these words stand in a text, whatever the space between them and their capitals."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)] if pattern else []
 
 
 def answer_length(answer: Answer) -> tuple[int, int]:

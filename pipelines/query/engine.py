@@ -225,7 +225,7 @@ class QueryEngine(BaseQueryEngine):
             answer = replace(answer, follow_ups=self._offered(answer, request, index, search.mark))
         answer = with_identical_documents(answer, ledger, self.database.engine, request.audience)
         note_partial_documents(answer, self.database.engine, request.audience, ledger)
-        trace = _closed(search)
+        trace = search.trace()
         usage = meter.usage()
         answer = replace(
             answer,
@@ -362,7 +362,7 @@ class QueryEngine(BaseQueryEngine):
                     search = self._begin(request, index)
                     outcome = find(search, self.cache)
                     results = _results(outcome, search)
-        trace, intent = _closed(search), search.intent
+        trace, intent = search.trace(), search.intent
         if record:
             self._log_search(trace, meter, index)
         return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
@@ -402,7 +402,7 @@ class QueryEngine(BaseQueryEngine):
                     search = self._begin(request, index)
                     outcome = find(search, self.cache if record else NO_CACHE)
         if record:
-            self._log_search(_closed(search), meter, index)
+            self._log_search(search.trace(), meter, index)
         return outcome
 
     def _log_search(self, trace: Trace, meter: Meter, index: ModelIndex) -> None:
@@ -526,19 +526,6 @@ def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
         excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
         excluded_embed_metadata_keys=[key for key in metadata if key not in shown],
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source.document_id)},
-    )
-
-
-def _closed(search: Search) -> Trace:
-    """The trace of a search as it is now."""
-    request = search.request
-    return search.ledger.close(
-        intent=search.intent,
-        corpus_version=search.mark.version,
-        audience=request.audience,
-        filters=request.filters,
-        mode=request.mode,
-        settings=search.fingerprint,
     )
 
 

@@ -16,12 +16,8 @@ from pipelines.types import Audience, Filters, Mode, QueryIntent
 class CacheKey:
     """All that the outcome of a search depends on; two requests share it only when every part is equal.
 
-    Attributes:
-        intent: The question, and what was understood of it.
-        filters, audience, mode, top_n, embedding: As in the request.
-        settings: The fingerprint of the settings and the embedding model.
-        corpus: The state of the corpus that was searched.
-        day: Today, from which recency is counted.
+    `settings` is the fingerprint of the settings and the embedding model, `corpus` the state that was searched, `day`
+    is today, from which recency is counted.
     """
 
     intent: QueryIntent
@@ -85,13 +81,6 @@ def cache_key(search: Search) -> CacheKey:
     """The key of a search: all that its outcome depends on."""
     request = search.request
     return CacheKey(
-        intent=search.intent,
-        filters=request.filters,
-        audience=request.audience,
-        mode=request.mode,
-        top_n=request.top_n,
-        settings=search.fingerprint,
-        corpus=search.mark,
-        day=date.today(),
-        embedding=request.embedding,
-    )
+        search.intent, request.filters, request.audience, request.mode, request.top_n, search.fingerprint, search.mark,
+        date.today(), request.embedding,
+    )  # fmt: skip

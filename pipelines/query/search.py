@@ -33,7 +33,7 @@ from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_store import FootnoteVectorStore
-from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Turn
+from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Trace, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,26 @@ class Search:
             scores = index.score_of({term: 1.0}, held)
             held = [node_id for node_id in held if scores[node_id] > 0]
         return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
+
+    def trace(self) -> Trace:
+        """The trace of this question as it is now."""
+        ledger, request = self.ledger, self.request
+        return Trace(
+            id=ledger.id,
+            intent=self.intent,
+            attempts=tuple(ledger.attempts),
+            candidates=ledger.candidates(),
+            corpus_version=self.mark.version,
+            audience=request.audience,
+            filters=request.filters,
+            mode=request.mode,
+            settings=self.fingerprint,
+            tags=ledger.tags,
+            notes=tuple(ledger.notes),
+            timings_ms=ledger.timings.as_dict(),
+            readings=tuple(ledger.readings),
+            declined=tuple(ledger.declines),
+        )
 
     def attempt(self, query: QueryBundle, ledger: Ledger) -> SearchOutcome:
         """One search for `query`: ranked, cut, and assessed as evidence for the question itself.

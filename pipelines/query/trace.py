@@ -11,15 +11,10 @@ from pipelines.errors import FootnoteError
 from pipelines.observe import Timings
 from pipelines.types import (
     Attempt,
-    Audience,
     Candidate,
     Evidence,
-    Filters,
     LegScore,
-    Mode,
     ModelReading,
-    QueryIntent,
-    Trace,
 )
 
 SpanKey = tuple[str, int, int]  # document id, start, end
@@ -83,7 +78,7 @@ class _Row:
 class Ledger(Observer):
     """Records the candidates of one query; each attempt writes a fork, and the one that was kept is adopted.
 
-    Timings and notes are shared by all forks. `close` makes the Trace.
+    Timings and notes are shared by all forks.
     """
 
     def __init__(self) -> None:
@@ -92,7 +87,7 @@ class Ledger(Observer):
         self.notes: list[str] = []
         self.attempts: list[Attempt] = []
         self.readings: list[ModelReading] = []
-        self._declined: list[tuple[str, str]] = []
+        self.declines: list[tuple[str, str]] = []  # answerer, why it did not answer
         self.name = ""
         self._rows: dict[str, _Row] = {}
         self.background: tuple[float, float] | None = None  # mean and deviation of the question's cosine to the corpus
@@ -102,7 +97,7 @@ class Ledger(Observer):
 
     def declined(self, answerer: str, why: str) -> None:
         """An answerer did not answer."""
-        self._declined.append((answerer, why))
+        self.declines.append((answerer, why))
 
     def fork(self, name: str) -> "Ledger":
         """A ledger for one attempt, with no candidates yet."""
@@ -133,7 +128,6 @@ class Ledger(Observer):
         self._tags |= part._tags
 
     def stage(self, name: str) -> AbstractContextManager[None]:
-        """Add the time spent inside to a stage."""
         return self.timings.stage(name)
 
     def note(self, text: str) -> None:
@@ -158,7 +152,6 @@ class Ledger(Observer):
         return bool(self._failures)
 
     def tag(self, *names: str) -> None:
-        """Note which parts were used."""
         self._tags |= dict.fromkeys(names)
 
     @property
@@ -181,7 +174,6 @@ class Ledger(Observer):
         self.attempts.append(Attempt(name, search_text, evidence, kept, why, round(ms, 2)))
 
     def leg(self, name: str, ranking: Sequence[NodeWithScore]) -> None:
-        """Note a retriever's ranking, best first."""
         self.tag(name)
         for rank, hit in enumerate(ranking, start=1):
             setattr(self._row(hit), name, LegScore(rank, float(hit.score or 0.0)))
@@ -199,12 +191,10 @@ class Ledger(Observer):
             self.tag(name)
 
     def ranked(self, ranking: Sequence[NodeWithScore]) -> None:
-        """Note the scores after all factors."""
         for hit in ranking:
             self._row(hit).final = float(hit.score or 0.0)
 
     def cut(self, node_id: str, why: str) -> None:
-        """Note that a stage took a candidate out."""
         if node_id in self._rows:
             self._rows[node_id].fate = f"cut: {why}"
 
@@ -242,49 +232,21 @@ class Ledger(Observer):
 
     def candidate(self, node_id: str) -> Candidate:
         """One candidate as it stands now."""
-        row = self._rows[node_id]
+        row, also_in = self._rows[node_id], self.also_in([node_id], self._rows[node_id].document_id)
         return Candidate(
-            node_id,
-            row.document_id,
-            row.title,
-            row.dense,
-            row.sparse,
-            self._similarity.get(node_id),
-            row.fused,
-            dict(row.factors),
-            row.final,
-            row.fate,
-            tuple(dict.fromkeys(document for document, _, _ in row.copies)),
-        )
+            node_id, row.document_id, row.title, row.dense, row.sparse, self._similarity.get(node_id), row.fused,
+            dict(row.factors), row.final, row.fate, also_in,
+        )  # fmt: skip
 
-    def close(
-        self,
-        *,
-        intent: QueryIntent,
-        corpus_version: int,
-        audience: Audience,
-        filters: Filters,
-        mode: Mode,
-        settings: str,
-    ) -> Trace:
-        """The Trace of this query, candidates by final score."""
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All candidates as they stand now, by final score."""
         ranked = sorted(self._rows, key=lambda node_id: (-self._rows[node_id].final, node_id))
-        return Trace(
-            id=self.id,
-            intent=intent,
-            attempts=tuple(self.attempts),
-            candidates=tuple(self.candidate(node_id) for node_id in ranked),
-            corpus_version=corpus_version,
-            audience=audience,
-            filters=filters,
-            mode=mode,
-            settings=settings,
-            tags=("auto" if len(self.attempts) > 1 else "base", *self._tags),
-            notes=tuple(self.notes),
-            timings_ms=self.timings.as_dict(),
-            readings=tuple(self.readings),
-            declined=tuple(self._declined),
-        )
+        return tuple(map(self.candidate, ranked))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """`base` or `auto` (more than one attempt), and the parts that were used."""
+        return "auto" if len(self.attempts) > 1 else "base", *self._tags
 
     def _row(self, hit: NodeWithScore) -> _Row:
         meta = hit.node.metadata

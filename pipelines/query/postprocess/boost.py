@@ -1,6 +1,5 @@
 """Boosts: each multiplies the scores of nodes by category, recency, year, length, section or document named."""
 
-from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import ClassVar, Literal
 
@@ -13,29 +12,12 @@ from pipelines.query.trace import SILENT, Observer
 from pipelines.store.tokens import tokenise
 
 
-def boosted_score(score: float, value: float) -> float:
-    """The score times the value; a score below 0 is divided, so that a value above 1 never lowers a node."""
-    return score * value if score >= 0 else score / value
-
-
-def boosted_ranking(ranking: Sequence[NodeWithScore], values: Mapping[str, float]) -> list[NodeWithScore]:
-    """New hits with each score boosted by its node's value, best first, ties by node id; in order if all values are 1.
-
-    Args:
-        ranking: In any order; a hit without a score has 0.
-        values: By node id, above 0; 1 leaves a score as it is.
-    """
-    hits = [
-        NodeWithScore(node=hit.node, score=boosted_score(float(hit.score or 0.0), values[hit.node.node_id]))
-        for hit in ranking
-    ]
-    if all(value == 1 for value in values.values()):
-        return hits
-    return sorted(hits, key=lambda hit: (-float(hit.score or 0.0), hit.node.node_id))
-
-
 class Boost(BaseNodePostprocessor):
-    """Multiplies the score of each node by its `value`, and reports it under `name`."""
+    """Multiplies the score of each node by its `value`, above 0, reports it under `name`, and ranks the nodes again.
+
+    A score below 0 is divided, so that a value above 1 never lowers a node; a hit without a score has 0. Ties go by
+    node id; where all values are 1 the order stays.
+    """
 
     name: ClassVar[str]
     observer: Observer = Field(SILENT, exclude=True, repr=False)
@@ -48,10 +30,14 @@ class Boost(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        values = {hit.node.node_id: self.value(hit.node) for hit in nodes}
-        for node_id, value in values.items():
-            self.observer.factor(node_id, self.name, value)
-        return boosted_ranking(nodes, values)
+        hits, values = [], {hit.node.node_id: self.value(hit.node) for hit in nodes}
+        for hit in nodes:
+            score, value = float(hit.score or 0.0), values[hit.node.node_id]
+            self.observer.factor(hit.node.node_id, self.name, value)
+            hits.append(NodeWithScore(node=hit.node, score=score * value if score >= 0 else score / value))
+        if all(value == 1 for value in values.values()):
+            return hits
+        return sorted(hits, key=lambda hit: (-float(hit.score or 0.0), hit.node.node_id))
 
 
 class CategoryBoost(Boost):
@@ -62,34 +48,31 @@ class CategoryBoost(Boost):
     table: dict[str, float]
 
     def value(self, node: BaseNode) -> float:
-        """The factor of the node's category."""
         category = node.metadata.get("category", "")
         return self.table.get(category, 1.0) if category in self.asked else 1.0
 
 
-STEPS = (1.3, 1.2, 1.1)
+STEPS, _HALF_LIFE = (1.3, 1.2, 1.1), 3.0
 
 
 class RecencyBoost(Boost):
     """Multiplies nodes by their age in whole years, seen from `today`; a later year is this one, no year counts 1.
 
     `steps` gives 1.3 for this year, 1.2 for the last, 1.1 for the one before it, else 1; `decay` falls from 1.3
-    towards 1, halfway after `half_life` years, which are above 0.
+    towards 1, halfway after three years.
     """
 
     name: ClassVar[str] = "recency"
     shape: Literal["steps", "decay"] = "steps"
-    half_life: float = 3.0
     today: date = Field(default_factory=date.today)
 
     def value(self, node: BaseNode) -> float:
-        """The factor of the node's year."""
         year = node.metadata.get("year")
         if not isinstance(year, int):
             return 1.0
         age = max(self.today.year - year, 0)
         if self.shape == "decay":
-            return 1.0 + (STEPS[0] - 1.0) * float(0.5 ** (age / self.half_life))
+            return 1.0 + (STEPS[0] - 1.0) * float(0.5 ** (age / _HALF_LIFE))
         return STEPS[age] if age < len(STEPS) else 1.0
 
 
@@ -101,7 +84,6 @@ class YearBoost(Boost):
     factor: float
 
     def value(self, node: BaseNode) -> float:
-        """The factor of the node's year."""
         return self.factor if node.metadata.get("year") in self.asked else 1.0
 
 
@@ -114,7 +96,6 @@ class QualityBoost(Boost):
     name: ClassVar[str] = "quality"
 
     def value(self, node: BaseNode) -> float:
-        """The factor of the node's length."""
         return FACTOR if FEWEST <= len(node.get_content().split()) <= MOST else 1.0
 
 
@@ -129,7 +110,6 @@ class SectionBoost(Boost):
     factor: float
 
     def value(self, node: BaseNode) -> float:
-        """The factor of the node's heading path."""
         path = node.metadata.get("section_path")
         headings = [set(tokenise(str(heading))) for heading in path] if isinstance(path, (list, tuple)) else []
         sections = [terms for section in self.asked if (terms := set(tokenise(section)))]
@@ -144,5 +124,4 @@ class NamedDocumentBoost(Boost):
     factor: float
 
     def value(self, node: BaseNode) -> float:
-        """The factor of the node's document."""
         return self.factor if document_of(node) in self.named else 1.0

@@ -31,17 +31,13 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> di
     for index, text in enumerate(texts):
         terms = frozenset(text.casefold().split())
         for first, other in seen:
-            if terms and _could_repeat(terms, other, threshold) and jaccard(terms, other) >= threshold:
+            alike = min(len(terms), len(other)) >= threshold * max(len(terms), len(other))  # a cheap bound of the next
+            if terms and alike and jaccard(terms, other) >= threshold:
                 repeats[index] = first
                 break
         else:
             seen.append((index, terms))
     return repeats
-
-
-def _could_repeat(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
-    """True if two sets are of like enough size: a cheap bound on their Jaccard similarity."""
-    return min(len(left), len(right)) >= threshold * max(len(left), len(right))
 
 
 def contained_versions(

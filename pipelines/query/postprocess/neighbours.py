@@ -12,33 +12,12 @@ from pipelines.query.trace import SILENT, Observer
 Window = Callable[[str, int, int], Sequence[NodeWithScore]]
 
 
-def same_block(anchor: BaseNode, window: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """The neighbours of a node that follow on it without a gap under its very headings, in document order.
-
-    Args:
-        anchor: The node itself.
-        window: Nodes of its document by ascending ordinal, the anchor among them; without it there are no neighbours,
-            since the document was replaced meanwhile.
-    """
-    places = [place for place, hit in enumerate(window) if hit.node.node_id == anchor.node_id]
-    if not places:
-        return []
-    path, ordinal, place = anchor.metadata["section_path"], anchor.metadata["ordinal"], places[0]
-
-    def joins(placed: tuple[int, NodeWithScore]) -> bool:
-        distance, meta = placed[0], placed[1].node.metadata
-        return bool(meta["section_path"] == path and abs(meta["ordinal"] - ordinal) == distance)
-
-    before = takewhile(joins, enumerate(reversed(window[:place]), start=1))
-    after = takewhile(joins, enumerate(window[place + 1 :], start=1))
-    return [hit for _, hit in reversed(list(before))] + [hit for _, hit in after]
-
-
 class NeighbourExpansion(BaseNodePostprocessor):
     """Puts after each node its neighbours, up to `width` on each side, each once and with its anchor's score.
 
-    A neighbour that is in the ranking itself keeps its own place. The stock PrevNextNodePostprocessor overwrites
-    scores with None, and wants a docstore.
+    Neighbours follow on a node without a gap under its very headings. One that is in the ranking itself keeps its own
+    place; a node whose place in a document is unknown, or whose document was replaced meanwhile, has none. The stock
+    PrevNextNodePostprocessor overwrites scores with None, and wants a docstore.
     """
 
     width: int
@@ -51,7 +30,7 @@ class NeighbourExpansion(BaseNodePostprocessor):
         taken = {hit.node.node_id for hit in nodes}
         block: list[NodeWithScore] = []
         for hit in nodes:
-            near = [each.node for each in self._around(hit.node) if each.node.node_id not in taken]
+            near = [node for node in self._around(hit.node) if node.node_id not in taken]
             fresh = [NodeWithScore(node=node, score=hit.score) for node in near]
             taken |= {node.node_id for node in near}
             self.observer.ranked(fresh)
@@ -60,8 +39,20 @@ class NeighbourExpansion(BaseNodePostprocessor):
             self.observer.tag("neighbours")
         return block
 
-    def _around(self, node: BaseNode) -> list[NodeWithScore]:
-        """The neighbours of a node; none of one whose place in a document is unknown."""
-        if not {"document_id", "ordinal", "section_path"} <= node.metadata.keys():
+    def _around(self, node: BaseNode) -> list[BaseNode]:
+        """The neighbours of a node, in document order."""
+        meta = node.metadata
+        if not {"document_id", "ordinal", "section_path"} <= meta.keys():
             return []
-        return same_block(node, self.reader(node.metadata["document_id"], node.metadata["ordinal"], self.width))
+        window = [hit.node for hit in self.reader(meta["document_id"], meta["ordinal"], self.width)]
+        place = next((place for place, other in enumerate(window) if other.node_id == node.node_id), None)
+        if place is None:
+            return []
+
+        def joins(at: int) -> bool:
+            other = window[at].metadata
+            follows = other["ordinal"] - meta["ordinal"] == at - place
+            return bool(follows and other["section_path"] == meta["section_path"])
+
+        near = [*takewhile(joins, range(place - 1, -1, -1)), *takewhile(joins, range(place + 1, len(window)))]
+        return [window[at] for at in sorted(near)]

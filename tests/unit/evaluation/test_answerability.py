@@ -12,7 +12,6 @@ from pipelines.evaluation.answerability import (
     MeasuredQuestion,
     judge_strengths,
     load_collection,
-    reliability,
 )
 from pipelines.query.evidence import Calibration, Threshold
 from tests.unit.evaluation.test_datasets import write_beir
@@ -101,14 +100,6 @@ def test_every_other_label_is_measured_against_the_answerable() -> None:
     assert (found["auroc"][WITHHELD], found["auroc"]["PARTIAL"]) == (1.0, 0.9)
     assert found["answered"] == {ANSWERABLE: 0.9, UNANSWERABLE: 0.2, WITHHELD: 0.0, "PARTIAL": 1.0}
     assert found["abstained"]["committed"] == pytest.approx(4 / 5)
-
-
-def test_reliability_compares_predicted_with_observed_classes_weighing_alike() -> None:
-    bins = reliability([0.1, 0.1, 0.1, 0.95, 1.0], [0.0, 0.0, 1.0, 0.0, 0.0])
-    assert [(row["from"], row["to"], row["count"]) for row in bins] == [(0.0, 0.2, 3), (0.8, 1.0, 2)]
-    assert bins[0]["predicted"] == pytest.approx(0.1)
-    assert bins[0]["observed"] == pytest.approx(0.5 / (0.5 + 2 * 0.5 / 4))
-    assert bins[1]["observed"] == 0.0
 
 
 def test_questions_of_one_kind_cannot_be_told_apart() -> None:

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.schema import TextNode
+from llama_index.core.schema import BaseNode, TextNode
 
 from config.settings import Settings
 from pipelines.evaluation.experiment import SYSTEMS
@@ -20,8 +20,6 @@ from pipelines.query.postprocess.boost import (
     RecencyBoost,
     SectionBoost,
     YearBoost,
-    boosted_ranking,
-    boosted_score,
 )
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
@@ -30,6 +28,16 @@ from tests.unit.query.builders import hit
 TODAY = date(2026, 7, 1)
 TABLE = {"resume": 1.3, "linkedin": 1.25, "journey": 1.2, "github": 1.15}
 EVEN = {"dense": 0.5, "sparse": 0.5}
+
+
+class Given(Boost):
+    """Multiplies each node by the value that the test gives it."""
+
+    name = "given"
+    values: dict[str, float]
+
+    def value(self, node: BaseNode) -> float:
+        return self.values[node.node_id]
 
 
 def factor_of(boost: Boost, text: str = "", **metadata: object) -> float:
@@ -56,12 +64,12 @@ def test_recency_falls_in_steps_and_a_future_year_is_this_year(year: int | None,
     assert recency(year) == factor
 
 
-def test_recency_decays_to_half_its_gain_in_a_half_life() -> None:
-    assert recency(2026, shape="decay", half_life=3) == 1.3
-    assert recency(2027, shape="decay", half_life=3) == 1.3
-    assert recency(2023, shape="decay", half_life=3) == pytest.approx(1 + 0.3 / 2)
-    assert recency(2020, shape="decay", half_life=3) == pytest.approx(1 + 0.3 / 4)
-    assert recency(None, shape="decay", half_life=3) == 1.0
+def test_recency_decays_to_half_its_gain_in_three_years() -> None:
+    assert recency(2026, shape="decay") == 1.3
+    assert recency(2027, shape="decay") == 1.3
+    assert recency(2023, shape="decay") == pytest.approx(1 + 0.3 / 2)
+    assert recency(2020, shape="decay") == pytest.approx(1 + 0.3 / 4)
+    assert recency(None, shape="decay") == 1.0
 
 
 def test_recency_follows_the_day_that_it_is_given() -> None:
@@ -107,13 +115,14 @@ def test_a_named_document_counts_more() -> None:
 def test_ties_are_broken_by_node_id_and_a_missing_score_is_none_at_all() -> None:
     hits = [hit("b", score=0.5), hit("a", score=0.5), hit("c")]
     hits[2].score = None
-    ranked = boosted_ranking(hits, {"a": 1.0, "b": 1.0, "c": 1.3})
+    ranked = Given(values={"a": 1.0, "b": 1.0, "c": 1.3}).postprocess_nodes(hits)
     assert [(one.node.node_id, one.score) for one in ranked] == [("a", 0.5), ("b", 0.5), ("c", 0.0)]
 
 
 @given(st.floats(-1, 1), st.floats(1, 2))
 def test_a_factor_above_one_never_lowers_a_score(score: float, value: float) -> None:
-    assert boosted_score(score, value) >= score
+    [boosted] = Given(values={"a": value}).postprocess_nodes([hit("a", score=score)])
+    assert boosted.score >= score
 
 
 # What 1.3 does to the fifteenth of twenty nodes on which both legs agree, their scores falling in equal steps.

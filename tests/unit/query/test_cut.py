@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import NodeWithScore
 
-from pipelines.query.postprocess.cut import DocumentQuota, MinScore, TopN, over_quota, top_places
+from pipelines.query.postprocess.cut import DocumentQuota, MinScore, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter, jaccard, near_duplicates
 from pipelines.query.postprocess.neighbours import NeighbourExpansion
 from pipelines.query.trace import Ledger
@@ -127,9 +127,9 @@ def test_quota_leaves_room_for_other_documents() -> None:
 
 
 def test_there_is_no_quota_where_too_few_documents_share_the_places() -> None:
-    documents = ["d", "d", "d", "e"]
-    assert over_quota(documents, quota=2, among=3) == set()
-    assert over_quota(documents, quota=2, among=2) == {2}
+    nodes = [hit("a"), hit("b"), hit("c"), hit("x", document_id="e")]
+    for among, kept in ((3, ["a", "b", "c", "x"]), (2, ["a", "b", "x"])):
+        assert ids(DocumentQuota(per_document=2, among=among).postprocess_nodes(nodes)) == kept
 
 
 def test_a_document_that_the_question_names_has_no_quota() -> None:
@@ -154,7 +154,7 @@ def test_of_several_named_documents_the_best_of_each_is_among_the_top() -> None:
     for named, kept in [(("x", "z"), ["0", "1", "4"]), (("z",), ["0", "1", "2"]), (("x", "gone"), ["0", "1", "2"])]:
         top = TopN(observer=ledger_of(nodes), top_n=3, named=named)
         assert ids(top.postprocess_nodes(nodes)) == kept
-    assert top_places(documents, top_n=2, named=("x", "y", "z")) == [0, 2]
+    assert ids(TopN(top_n=2, named=("x", "y", "z")).postprocess_nodes(nodes)) == ["0", "2"]
 
 
 # A document of seven nodes in two sections; the third node of Work has been filtered away.
