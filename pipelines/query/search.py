@@ -33,7 +33,7 @@ from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_store import FootnoteVectorStore
-from pipelines.types import Audience, Evidence, Filters, Mode, QueryIntent, Trace, Turn
+from pipelines.types import MAX_QUESTION_CHARACTERS, Audience, Evidence, Filters, Mode, QueryIntent, Trace, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +280,7 @@ def begin_search(
         rewrite = partial(_rewritten, settings, llm, ledger)
         asked = checked(request.question)
         right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked
+        right = right[:MAX_QUESTION_CHARACTERS]  # a corrected word may be longer
         intent = analyse(
             right,
             options,

@@ -161,6 +161,11 @@ def test_a_hostile_question_is_only_a_question(engine: QueryEngine, question: st
     assert engine.store.count() == before
 
 
+def test_a_corrected_typo_makes_no_question_too_long(engine: QueryEngine) -> None:
+    answer = engine.ask(("How many contaners did the crane move? " + "crane " * 400)[:1_999] + "e")
+    assert [note for note in answer.notes if "contaners" in note]
+
+
 def test_a_question_with_a_nul_is_asked_without_it(engine: QueryEngine) -> None:
     assert engine.ask("How many containers did the har\x00bour crane move?").answered
 
