@@ -20,16 +20,13 @@ _TITLE = "(meta data) TITLE:"
 class VerifiedClaim:
     """The verifier's verdict on a claim, and its support (0..1).
 
-    Attributes:
-        overlaps: Whether its first place overlaps a gold sentence; None for a claim without one.
-        any_overlaps: Whether one of its places does.
+    `overlaps` is True if its first place overlaps a gold sentence, None for a claim without one.
     """
 
     label: str
     verdict: VerdictName
     support: float
     overlaps: bool | None
-    any_overlaps: bool | None = None
 
 
 def verify_claim(claim: Claim, judge: Judge = WORDS_ONLY) -> VerifiedClaim:
@@ -37,14 +34,9 @@ def verify_claim(claim: Claim, judge: Judge = WORDS_ONLY) -> VerifiedClaim:
     source, starts = as_source(claim.evidence)
     said = verify(claim.text, [source.n], [source], judge)
     gold = [(starts[n], starts[n] + len(claim.evidence[n])) for chosen in claim.gold for n in chosen]
-    hits = [any(place.start < end and start < place.end for start, end in gold) for place in said.evidence]
-    return VerifiedClaim(
-        label=claim.label,
-        verdict=said.verdict,
-        support=said.evidence[0].support,
-        overlaps=hits[0] if gold else None,
-        any_overlaps=any(hits) if gold else None,
-    )
+    first = said.evidence[0]
+    overlaps = any(first.start < end and start < first.end for start, end in gold) if gold else None
+    return VerifiedClaim(claim.label, said.verdict, first.support, overlaps)
 
 
 def as_source(evidence: Sequence[str]) -> tuple[Source, list[int]]:
@@ -74,11 +66,13 @@ def summary(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:
 
     `auroc`: `auroc_of_labels` of the committed weights. `verdicts`: by label, how often each verdict was given.
     `bounds`: precision and recall of the verdict `supported`, and of `partial` or better for any support. `overlap`:
-    the share of the claims with any support and gold sentences whose first place overlaps one, by verdict and over
-    `all`; `any place` counts every place shown. All 0..1; 0 where nothing counts.
+    the share of the claims with any support and gold sentences whose first place overlaps one, over `all` and by
+    verdict. All 0..1; 0 where nothing counts.
     """
     gold = [row for row in rows if row.overlaps is not None and row.label != NOT_SUPPORTED]
-    shown = {name: [row.overlaps for row in gold if row.verdict == name] for name in sorted({r.verdict for r in gold})}
+    shown = {"all": gold} | {
+        verdict: [row for row in gold if row.verdict == verdict] for verdict in sorted({row.verdict for row in gold})
+    }
     return {
         "claims": dict(Counter(row.label for row in rows)),
         "auroc": {"committed": auroc_of_labels([row.label for row in rows], [row.support for row in rows])},
@@ -90,11 +84,7 @@ def summary(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:
             label: dict(Counter(row.verdict for row in rows if row.label == label))
             for label in dict.fromkeys(row.label for row in rows)
         },
-        "overlap": {
-            **{str(verdict): _share(hits) for verdict, hits in shown.items()},
-            "all": _share([row.overlaps for row in gold]),
-            "any place": _share([row.any_overlaps for row in gold]),
-        },
+        "overlap": {name: sum(row.overlaps is True for row in of) / max(len(of), 1) for name, of in shown.items()},
     }
 
 
@@ -119,7 +109,3 @@ def _bound(rows: Sequence[VerifiedClaim], verdicts: set[str], labels: set[str]) 
     meant = [row for row in rows if row.label in labels]
     right = sum(row.label in labels for row in given)
     return {"precision": right / len(given) if given else 0.0, "recall": right / len(meant) if meant else 0.0}
-
-
-def _share(hits: Sequence[bool | None]) -> float:
-    return sum(map(bool, hits)) / len(hits) if hits else 0.0

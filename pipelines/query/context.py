@@ -18,7 +18,7 @@ from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger, SpanKey
 from pipelines.store.database import reading
-from pipelines.store.documents import DocumentLinks, document_links, lines_uri, names_of_documents, passages, structures
+from pipelines.store.documents import DocumentLinks, document_links, lines_uri, passages, structures
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.structure import Structure, sentences
 from pipelines.text import count_tokens, fold
@@ -104,7 +104,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
         partial(_passages, database, audience=audience),
         search.ledger,
         _budget(search),
-        names=partial(document_names, database, audience=audience),
+        names=lambda ids: {key: links.name for key, links in documents_shown(database, ids, audience).items()},
         named=outcome.intent.documents,
     )
 
@@ -341,11 +341,11 @@ def blank_gaps(spans: Sequence[Span], read: Read) -> set[SpanKey]:
     """The gaps between neighbouring spans of a document that hold only space."""
     reached: dict[str, int] = {}
     gaps: list[SpanKey] = []
-    for span in sorted(spans, key=lambda span: span.key):
-        end = reached.get(span.document_id, span.start)
-        if 0 < span.start - end <= _NEAR:
-            gaps.append((span.document_id, end, span.start))
-        reached[span.document_id] = max(end, span.end)
+    for document_id, start, end in sorted(span.key for span in spans):
+        before = reached.get(document_id, start)
+        if 0 < start - before <= _NEAR:
+            gaps.append((document_id, before, start))
+        reached[document_id] = max(before, end)
     return {gap for gap, passage in read(gaps).items() if not passage.text.strip()} if gaps else set()
 
 
@@ -387,18 +387,6 @@ def fitted(span: Span, text: str, fits: Callable[[str], bool]) -> Span | None:
 # What is stored
 
 
-def document_names(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, str]:
-    """The names of documents by id; one that this audience must not see is missing.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
-    if not document_ids:
-        return {}
-    with reading(database, "reading document names") as connection:
-        return names_of_documents(connection, document_ids, audience)
-
-
 def documents_shown(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, DocumentLinks]:
     """The names and links of documents by id; one that this audience must not see is missing.
 
@@ -417,11 +405,7 @@ def sources_of_nodes(nodes: Sequence[BaseNode], database: Engine, audience: Audi
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    hits = [NodeWithScore(node=node, score=0.0) for node in nodes]
-    metas = [hit.node.metadata for hit in hits]
-    spans = [
-        Span(meta["document_id"], meta["start"], meta["end"], (hit,)) for hit, meta in zip(hits, metas, strict=True)
-    ]
+    spans = [span_of(NodeWithScore(node=node, score=0.0)) for node in nodes]
     read = _passages(database, [span.key for span in spans], audience)
     seen = [span for span in spans if span.key in read]
     return tuple(source_of(n, span, read[span.key]) for n, span in enumerate(seen, start=1))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from functools import partial
-from itertools import count
 from statistics import fmean, pstdev
 from typing import Literal, Protocol, runtime_checkable
 
@@ -19,7 +18,7 @@ from pipelines.observe import log_failure
 from pipelines.query.trace import SILENT, Observer
 
 Ranked = list[tuple[str, float]]
-Scale = Literal["max", "theoretical", "z", "none"]
+Scale = Literal["max", "z", "none"]
 # (rankings by retriever, weights by retriever) -> fused scores
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]], Mapping[str, float]], dict[str, float]]
 
@@ -57,14 +56,13 @@ def convex_fusion(
     """Score each id by the weighted mean of its scores, each retriever's scaled first.
 
     The weights of the given retrievers are scaled to sum to 1. An id that a retriever did not return gets the lowest
-    score that it can give. Scores compare only within one call; they lie in 0..1 under `max` and `theoretical`.
+    score that it can give. Scores compare only within one call; they lie in 0..1 under `max`.
 
     Args:
         rankings: By retriever, (node id, score), best first, no repeats within a ranking.
         weights: By retriever.
-        scale: `max` divides by the retriever's maximum (negatives count as 0), `theoretical` maps what lies between the
-            least possible score (-1 for `dense`, else 0) and the maximum to 0..1, `z` takes the mean off and divides
-            by the standard deviation, `none` leaves scores as they are.
+        scale: `max` divides by the retriever's maximum (negatives count as 0), `z` takes the mean off and divides by
+            the standard deviation, `none` leaves scores as they are.
 
     Raises:
         ValueError: If a ranking repeats an id.
@@ -76,23 +74,22 @@ def convex_fusion(
     fused = dict.fromkeys(ids, 0.0)
     for leg, ranking in rankings.items():
         _assert_unique(leg, ranking)
-        scaled = dict(zip((node_id for node_id, _ in ranking), _scaled(leg, ranking, scale), strict=True))
+        scaled = dict(zip((node_id for node_id, _ in ranking), _scaled(ranking, scale), strict=True))
         least = min(scaled.values(), default=0.0) if scale == "z" else 0.0
         for node_id in ids:
             fused[node_id] += weights[leg] / total * scaled.get(node_id, least)
     return fused
 
 
-def _scaled(leg: str, ranking: Sequence[tuple[str, float]], scale: Scale) -> list[float]:
+def _scaled(ranking: Sequence[tuple[str, float]], scale: Scale) -> list[float]:
     scores = [score for _, score in ranking]
     if scale == "z":
         mean, deviation = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
         return [(score - mean) / deviation if deviation > 0 else 0.0 for score in scores]
     if scale == "none":
         return scores
-    least = -1.0 if scale == "theoretical" and leg == "dense" else 0.0
-    reach = max(scores, default=least) - least
-    return [max(score - least, 0.0) / reach if reach > 0 else 0.0 for score in scores]
+    most = max(scores, default=0.0)
+    return [max(score, 0.0) / most if most > 0 else 0.0 for score in scores]
 
 
 def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
@@ -213,14 +210,17 @@ class HybridRetriever(QueryFusionRetriever):
             try:
                 rankings[name] = future.result()
             except Exception as error:  # noqa: BLE001 - a retriever of any package
-                self._observer.failed(f"The {name} search failed: {error}", error)
-                log_failure(f"{name} search failed", error)
+                self._note(f"The {name} search failed: {error}", error)
                 failed.append(error)
             else:
                 self._observer.leg(name, rankings[name])
         if failed and not rankings:
             raise failed[0]
         return rankings
+
+    def _note(self, text: str, error: Exception) -> None:
+        self._observer.failed(text, error)
+        log_failure(text, error)
 
     def _completed(self, name: str, query: QueryBundle, ranking: Ranked, candidates: Iterable[str]) -> Ranked:
         known, leg = {node_id for node_id, _ in ranking}, self._legs[name]
@@ -231,10 +231,7 @@ class HybridRetriever(QueryFusionRetriever):
             with self._observer.stage("complete"):
                 scores = leg.score(query, missing) if missing else {}
         except Exception as error:  # noqa: BLE001
-            self._observer.failed(
-                f"The {name} scores could not be completed: {getattr(error, 'message', error)}", error
-            )
-            log_failure(f"{name} scores not completed", error)
+            self._note(f"The {name} scores could not be completed: {getattr(error, 'message', error)}", error)
             return ranking
         return sorted([*ranking, *scores.items()], key=lambda scored: (-scored[1], scored[0]))
 
@@ -242,11 +239,7 @@ class HybridRetriever(QueryFusionRetriever):
 def _by_name(retrievers: Sequence[BaseRetriever]) -> dict[str, BaseRetriever]:
     """The retrievers by name; a number sets equal names apart."""
     named: dict[str, BaseRetriever] = {}
-    for retriever in retrievers:
+    for number, retriever in enumerate(retrievers, start=1):
         name = getattr(retriever, "name", type(retriever).__name__)
-        numbers = count(2)
-        key = name
-        while key in named:
-            key = f"{name} {next(numbers)}"
-        named[key] = retriever
+        named[f"{name} {number}" if name in named else name] = retriever
     return named

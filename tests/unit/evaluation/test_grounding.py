@@ -33,18 +33,13 @@ def test_a_claim_without_gold_sentences_has_no_overlap_to_be_judged() -> None:
     assert (found.verdict, found.overlaps) == ("unsupported", None)
 
 
-def test_another_place_that_is_shown_may_hold_the_gold_sentence() -> None:
-    found = verify_claim(claim("The port opened in 1901, and tea is hot.", "supported", 3))
-    assert (found.overlaps, found.any_overlaps) == (False, True)
-
-
 def test_the_measures_are_those_counted_by_hand() -> None:
     rows = [
-        VerifiedClaim("supported", "supported", 1.0, True, True),
-        VerifiedClaim("supported", "partial", 0.6, False, True),
-        VerifiedClaim("partially_supported", "supported", 0.8, True, True),
+        VerifiedClaim("supported", "supported", 1.0, True),
+        VerifiedClaim("supported", "partial", 0.6, False),
+        VerifiedClaim("partially_supported", "supported", 0.8, True),
         VerifiedClaim("not_supported", "unsupported", 0.1, None),
-        VerifiedClaim("not_supported", "unsupported", 0.1, False, False),
+        VerifiedClaim("not_supported", "unsupported", 0.1, False),
     ]
     found = summary(rows)
     assert found["claims"] == {"supported": 2, "partially_supported": 1, "not_supported": 2}
@@ -54,10 +49,10 @@ def test_the_measures_are_those_counted_by_hand() -> None:
         "partial": {"precision": 3 / 3, "recall": 3 / 3},
     }
     assert found["verdicts"]["supported"] == {"supported": 1, "partial": 1}
-    assert found["overlap"] == {"partial": 0 / 1, "supported": 2 / 2, "all": 2 / 3, "any place": 3 / 3}
+    assert found["overlap"] == {"partial": 0 / 1, "supported": 2 / 2, "all": 2 / 3}
 
 
 def test_no_claims_give_no_measures_and_no_error() -> None:
     found = summary([])
     assert found["bounds"]["supported"] == {"precision": 0.0, "recall": 0.0}
-    assert found["overlap"] == {"all": 0.0, "any place": 0.0}
+    assert found["overlap"] == {"all": 0.0}

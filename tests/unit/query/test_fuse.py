@@ -87,12 +87,6 @@ def test_a_node_that_a_leg_does_not_hold_counts_as_the_least_of_it_under_z() -> 
     assert convex_fusion({"dense": [], "sparse": [("c", 2.0)]}, EVEN, scale="z") == {"c": 0.0}
 
 
-def test_the_theoretical_scale_starts_at_the_least_possible_score_of_a_leg() -> None:
-    legs = {"dense": [("a", 0.5), ("b", -0.4)], "sparse": [("a", 4.0), ("b", 1.0)]}
-    fused = convex_fusion(legs, {"dense": 0.8, "sparse": 0.2}, scale="theoretical")
-    assert fused == pytest.approx({"a": 1.0, "b": 0.8 * (0.6 / 1.5) + 0.2 * (1 / 4)})
-
-
 def test_scores_can_be_left_as_they_are() -> None:
     assert convex_fusion({"dense": [("a", 0.85)]}, {"dense": 0.6}, scale="none") == {"a": 0.85}
 
