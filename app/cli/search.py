@@ -17,7 +17,6 @@ from config.parts import PARTS
 from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:
-    from pipelines.query.ablation import RankChange
     from pipelines.types import Filters, SearchReport
 
 verbs = typer.Typer()
@@ -54,7 +53,7 @@ class WhatIf:
 
     base: Ranking
     without: Ranking
-    moves: "Sequence[RankChange]"
+    moves: Sequence["RankChange"]
 
 
 @verbs.command()
@@ -86,7 +85,7 @@ def search(
 
     Example: footnote search "Kubernetes experience" --category resume --explain --without recency
     """
-    from pipelines.query.ablation import rank_changes, settings_without
+    from pipelines.query.ablation import settings_without
     from pipelines.query.engine import build_query_engine
 
     settings, parts = settings_now(), tuple(without or ())
@@ -103,6 +102,43 @@ def search(
     )
     moves = rank_changes(report, other)
     emit(WhatIf(Ranking(report, explain), Ranking(other, explain, parts), moves), as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """A passage that another ranking moved: ranks from 1, None where it is not among the results.
+
+    `why` says its outcome in the ranking that lacks it.
+    """
+
+    node_id: str
+    document_name: str
+    title: str
+    line_start: int
+    before: int | None
+    after: int | None
+    why: str = ""
+
+    @property
+    def kind(self) -> str:
+        """`up`, `down`, `new` or `gone`."""
+        if self.before is None or self.after is None:
+            return "new" if self.before is None else "gone"
+        return "up" if self.after < self.before else "down"
+
+
+def rank_changes(before: "SearchReport", after: "SearchReport") -> list[RankChange]:
+    """The passages that moved between two rankings: by their rank after, then the gone ones by their rank before."""
+    was, now = ({result.node_id: result for result in report.results} for report in (before, after))
+    moves = []
+    for node_id, result in {**now, **was}.items():
+        ranks = (was[node_id].rank if node_id in was else None, now[node_id].rank if node_id in now else None)
+        lacking = before if ranks[0] is None else after
+        fates = {candidate.node_id: candidate.fate for candidate in lacking.trace.candidates} if None in ranks else {}
+        why = fates.get(node_id, "not found") if None in ranks else ""
+        if ranks[0] != ranks[1]:
+            moves.append(RankChange(node_id, result.document_name, result.title, result.line_start, *ranks, why))
+    return moves
 
 
 @render.register(Ranking)
