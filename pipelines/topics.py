@@ -11,12 +11,6 @@ _MAX_PHRASE = 4
 _KEPT = "+#"  # letters of names: C++, F#
 
 
-def topics_of(text: str) -> tuple[str, ...]:
-    """The fields of work that a text names or uses a word of, in the order of its words, each once."""
-    fields = _fields_by_phrase()
-    return tuple(dict.fromkeys(field for phrase in _phrases_in(text) for field in fields[phrase]))
-
-
 def terms_of(text: str) -> tuple[str, ...]:
     """The words and phrases of any field that a text uses, as `topics.toml` spells them, in their order, each once."""
     spelt = _spelling()
@@ -30,7 +24,7 @@ def words_of(topic: str) -> frozenset[str]:
 
 def _phrases_in(text: str) -> Iterator[str]:
     """The longest known phrases of a text, in order; none overlaps another."""
-    known, tokens, at = _fields_by_phrase(), _tokens(text), 0
+    known, tokens, at = _spelling(), _tokens(text), 0
     while at < len(tokens):
         sizes = range(min(_MAX_PHRASE, len(tokens) - at), 0, -1)
         size = next((size for size in sizes if " ".join(tokens[at : at + size]) in known), 0)
@@ -56,15 +50,6 @@ def _singular(word: str) -> str:
 def _fields() -> dict[str, tuple[str, ...]]:
     stated = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     return {field: tuple(given["words"]) for field, given in stated.items()}
-
-
-@cache
-def _fields_by_phrase() -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for field, words in _fields().items():
-        for word in words:
-            found.setdefault(" ".join(_tokens(word)), []).append(field)
-    return {phrase: tuple(dict.fromkeys(fields)) for phrase, fields in found.items()}
 
 
 @cache

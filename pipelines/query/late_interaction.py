@@ -1,7 +1,6 @@
 """How well a text answers a question, by the likeness of their word pieces: late interaction with fitted weights."""
 
 import json
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,31 +18,12 @@ def piece_weights() -> Array:
     return np.array(json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["weights"], np.float32)
 
 
-def late_interaction(question: Array, texts: Sequence[Array]) -> Array:
-    """For each text (-1..1): the weighted mean over the question's pieces of the greatest cosine to one of the text's.
+def weighted_nearest(weights: Array, cosines: Array) -> float:
+    """The weighted mean over a question's pieces (rows) of the greatest cosine to a text's (columns); 0 without any.
 
     Source: Khattab and Zaharia 2020, ColBERT, doi:10.1145/3397271.3401075, with a mean in the place of the sum.
-
-    Args:
-        question: The vectors of its pieces (pieces, 384), not normalised; without any, every likeness is 0.
-        texts: Those of each text.
     """
-    if not len(question):
-        return np.zeros(len(texts), np.float32)
-    asked, weights = normalised(question), softmax(question @ piece_weights())
-    return np.array([weighted_nearest(weights, asked @ normalised(text).T) for text in texts], np.float32)
-
-
-def weighted_nearest(weights: Array, cosines: Array) -> float:
-    """The weighted mean over a question's pieces (rows) of the greatest cosine to a text's (columns); 0 without any."""
     return float(weights @ cosines.max(axis=1)) if cosines.shape[1] else 0.0
-
-
-def nearest(asked: Array, held: Array) -> Array:
-    """For each unit vector, the greatest cosine to one of the others, -1..1; 0 without others."""
-    if not len(held):
-        return np.zeros(len(asked), np.float32)
-    return np.asarray((asked @ held.T).max(axis=1), np.float32)
 
 
 def normalised(vectors: Array) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.models.minilm import MiniLM, load_minilm
-from pipelines.query.late_interaction import WEIGHTS_FILE, nearest, normalised, softmax
+from pipelines.query.late_interaction import WEIGHTS_FILE, normalised, softmax
 from tests.bench import show
 
 # Sets with a stated licence; see NOTICE.
@@ -41,6 +41,13 @@ class Asked:
 
     pieces: Array
     near: Array
+
+
+def nearest(asked: Array, held: Array) -> Array:
+    """For each unit vector, the greatest cosine to one of the others, -1..1; 0 without others."""
+    if not len(held):
+        return np.zeros(len(asked), np.float32)
+    return np.asarray((asked @ held.T).max(axis=1), np.float32)
 
 
 def questions(folder: Path, name: str) -> tuple[list[list[str]], list[list[str]]]:
