@@ -66,9 +66,6 @@ def load_collection(path: Path) -> Collection:
 
     A line of a file has `task_id` (conversation<::>turn), `answerability`, `turns` (speaker, text; the last is the
     question) and `contexts` (document_id, title, text; those that answer). The corpus is all contexts together.
-
-    Raises:
-        SourceError: If a file is missing or a line is broken.
     """
     if path.is_dir():
         dataset = load_beir(path)
@@ -106,9 +103,6 @@ def measure_evidence(settings: Settings, collection: Collection, on_progress: Pr
     """The evidence for every question of the base search, and for each answerable one again as `WITHHELD`.
 
     WITHHELD is the same search with the answering items taken out of the candidates.
-
-    Raises:
-        ConfigError: If the server does not let a database be made.
     """
     name = collection.dataset.name
     indexed = index_dataset(settings, collection.dataset, on_progress)
@@ -147,9 +141,6 @@ def judge_strengths(rows: Sequence[MeasuredQuestion], parameters: Calibration) -
     is the share of UNANSWERABLE (else WITHHELD) questions left unanswered where 90 % of the ANSWERABLE are answered.
     `answered` is the share of each label that reaches the committed floor, `high` that reaches the bound of high
     confidence.
-
-    Raises:
-        SourceError: If the questions are all answerable, or none is.
     """
     clear_rows(rows)
     strengths = by_label(rows, [row.strength for row in rows])

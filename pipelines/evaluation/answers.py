@@ -56,12 +56,7 @@ class AnswerReport:
 def portfolio_engine(
     settings: Settings, documents: Path, *, name: str = "portfolio", on_progress: Progress = no_progress
 ) -> QueryEngine:
-    """An engine for evaluation over a folder, ingested in its own database; unchanged documents are kept.
-
-    Raises:
-        SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
-        ConfigError: If the server does not let a database be made.
-    """
+    """An engine for evaluation over a folder, ingested in its own database; unchanged documents are kept."""
     return with_caches(ingest_folder(settings, name, documents, on_progress=on_progress), keep=True)
 
 

@@ -23,9 +23,6 @@ def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Prog
     """Time the ingestion of these files and folders in a home of its own, and a second run that finds no change.
 
     The home and its embedded Postgres are deleted afterwards; the database is made before the clock runs.
-
-    Raises:
-        SourceError: If a location cannot be listed.
     """
     home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
     home.chmod(0o755)  # the account that runs Postgres must get in

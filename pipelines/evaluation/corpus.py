@@ -47,9 +47,6 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
     """An engine over the dataset's corpus: one document an item, one node a document, named by the item's id.
 
     Items that an earlier call has indexed stay; a call that was interrupted is gone on with.
-
-    Raises:
-        ConfigError: If the server does not let a database be made.
     """
     own = evaluation_database(settings, f"{dataset.name[:24]}_{dataset.sha}")
     ingestion = build_ingestion(own)

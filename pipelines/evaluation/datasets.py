@@ -74,11 +74,7 @@ def read_topic(row: Mapping[str, Any]) -> Topic:
 
 
 def load_topics(path: Path) -> list[Topic]:
-    """The topics of a JSON Lines file, in order.
-
-    Raises:
-        SourceError: If the file is missing or a line is not a topic.
-    """
+    """The topics of a JSON Lines file, in order."""
     return list(json_lines(path, read_topic, _TOPICS_HINT))
 
 
@@ -160,9 +156,6 @@ class Claim:
 
 def load_claims(path: Path) -> list[Claim]:
     """The claims of a JSON Lines file in WiCE's form: `claim`, `label`, `evidence`, `supporting_sentences`.
-
-    Raises:
-        SourceError: If the file is missing or a line is broken.
 
     Source: Kamoi, Goyal, Rodriguez, Durrett, EMNLP 2023, doi:10.18653/v1/2023.emnlp-main.470.
     """

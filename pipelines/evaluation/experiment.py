@@ -128,9 +128,6 @@ class JudgedSet:
         """By topic, the score of the first 100 documents; a document scores as its best node.
 
         With `cut`, quotas, duplicates and floors take their share, as before a reader; else all is ranked.
-
-        Raises:
-            ConfigError: If a name is not a setting of a query, or a value does not fit it.
         """
         settings = change_settings(self.engine.settings, changes)
         key = f"{settings.model_dump_json(exclude={'home', 'database_url', 'log', 'chat'})} {cut}"
@@ -168,10 +165,6 @@ def index_judged_sets(
     """The datasets in order, each indexed in its own database unless an earlier call did that.
 
     Of two that share a name, the later carries its corpus's sha.
-
-    Raises:
-        SourceError: If a folder is not a dataset in BEIR's form.
-        ConfigError: If the server does not let a database be made.
     """
     sets: dict[str, JudgedSet] = {}
     for given in datasets:
@@ -238,11 +231,7 @@ def run_experiment(
 
 
 def check_experiment(settings: Settings, systems: Mapping[str, Changes], measures: Sequence[str]) -> None:
-    """Refuse what cannot be measured before anything is indexed.
-
-    Raises:
-        ConfigError: If a setting of a system or a measure does not exist, or a value does not fit.
-    """
+    """Refuse what cannot be measured before anything is indexed."""
     for changes in systems.values():
         change_settings(settings, changes)
     for measure in measures:
@@ -311,11 +300,7 @@ class PartEffect:
 
 
 def ablate(sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10") -> list[PartEffect]:
-    """The effect of each part on one measure, in the order of PARTS.
-
-    Raises:
-        ConfigError: If the measure or a setting of `full` does not exist.
-    """
+    """The effect of each part on one measure, in the order of PARTS."""
     return [_effect(sets, full, part, measure) for part in PARTS]
 
 

@@ -48,10 +48,6 @@ def measure_gate(settings: Settings, data: Path, on_progress: Progress = no_prog
     """By set, by topic: success@5 over each of QUOTED, nDCG@10 over `data`/eval/small.
 
     Each is indexed in its own database, where unchanged documents are kept from one call to the next.
-
-    Raises:
-        SourceError: If a file of `data` is missing, or a document of a set cannot be ingested.
-        ConfigError: If the server does not let a database be made.
     """
     scores: dict[str, dict[str, float]] = {}
     for name, quoted in QUOTED.items():

@@ -1,6 +1,7 @@
 """Compare two embedding models on the same questions: measures, overlap, and the documents that move most."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pipelines.errors import RetrievalError, SourceError
@@ -25,8 +26,7 @@ _LOOKED_THROUGH = 20  # logged questions for each that is wanted: many are asked
 class Mover:
     """A document whose rank differs; a rank is None below the tenth passage.
 
-    Attributes:
-        right: Whether the document answers the question; None where that was not judged.
+    `right` is True if the document answers the question, None where that was not judged.
     """
 
     question: str
@@ -74,33 +74,28 @@ def compare_models(
     """
     if not topics:
         raise SourceError("There is no question for the comparison.", hint="Name a topics file with --topics.")
-    scores: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})
-    shares: list[float] = []
-    movers: list[Mover] = []
-    skipped = 0
+    searched: list[tuple[Topic, tuple[SearchResult, ...], tuple[SearchResult, ...]]] = []
     for done, topic in enumerate(topics, start=1):
         on_progress("comparing", done, len(topics))
-        try:
+        with suppress(RetrievalError):
             before, after = (engine.search(topic.question, top_n=DEPTH, record=False).results for engine in (a, b))
-        except RetrievalError:
-            skipped += 1
-            continue
-        if topic.quotes:
-            for rows, results in zip(scores, (before, after), strict=True):
-                rows[topic.id] = _judged(topic, results)
-        if before or after:
-            shares.append(overlap(before, after))
-        movers += moved(topic, before, after)
-    labels = (a.identity.label, b.identity.label)
-    judged = bool(scores[0])
+            searched.append((topic, before, after))
+    judged = [(topic, before, after) for topic, before, after in searched if topic.quotes]
+    first = {topic.id: _judged(topic, before) for topic, before, _ in judged}
+    second = {topic.id: _judged(topic, after) for topic, _, after in judged}
+    shares = [overlap(before, after) for _, before, after in searched if before or after]
+    movers = sorted(
+        (mover for pair in searched for mover in moved(*pair)),
+        key=lambda each: (not each.right, -each.distance, each.question),
+    )
     return ModelComparison(
-        questions=len(topics) - skipped,
-        judged=len(scores[0]),
-        measures={label: means(rows) for label, rows in zip(labels, scores, strict=True)} if judged else {},
-        comparisons={name: compare(*paired_scores(*scores, name)) for name in MEASURES} if judged else {},
+        questions=len(searched),
+        judged=len(judged),
+        measures={a.identity.label: means(first), b.identity.label: means(second)} if judged else {},
+        comparisons={name: compare(*paired_scores(first, second, name)) for name in MEASURES} if judged else {},
         overlap=sum(shares) / len(shares) if shares else 0.0,
-        movers=tuple(sorted(movers, key=lambda each: (not each.right, -each.distance, each.question))[:_MOVERS]),
-        skipped=skipped,
+        movers=tuple(movers[:_MOVERS]),
+        skipped=len(topics) - len(searched),
     )
 
 
@@ -115,23 +110,21 @@ def overlap(before: Sequence[SearchResult], after: Sequence[SearchResult]) -> fl
 
 
 def moved(topic: Topic, before: Sequence[SearchResult], after: Sequence[SearchResult]) -> list[Mover]:
-    """The documents whose best passage has another rank, in the order of A's ranking, then of B's."""
-    old, new = _ranks(before), _ranks(after)
+    """The documents whose best passage has another rank, in the order of A's ranking, then of B's.
+
+    A document that says nearly the same as a better one and was cut for it has that one's rank.
+    """
+    old, new = dict[str, int](), dict[str, int]()
+    for ranks, ranking in ((old, before), (new, after)):
+        for result in ranking:
+            for name in (result.document_name, *result.near_copies):
+                ranks.setdefault(name, result.rank)
     right = {quote.document for quote in topic.quotes}
     return [
         Mover(topic.question, name, old.get(name), new.get(name), name in right if topic.quotes else None)
         for name in dict.fromkeys([*old, *new])
         if old.get(name) != new.get(name)
     ]
-
-
-def _ranks(results: Sequence[SearchResult]) -> Mapping[str, int]:
-    """The best rank of each document, also of those that say nearly the same and were cut for it."""
-    ranks: dict[str, int] = {}
-    for result in results:
-        for name in (result.document_name, *result.near_copies):
-            ranks.setdefault(name, result.rank)
-    return ranks
 
 
 def default_topics(engine: QueryEngine, sample: Sequence[Topic], limit: int) -> list[Topic]:

@@ -298,11 +298,7 @@ def parse_folder(folder: Path, *, limit: int | None = None, on_progress: Progres
 
 
 def parse_file(path: Path, folder: Path) -> ParsedFile:
-    """Parse one document and compare it with its truth.
-
-    Raises:
-        SourceError: If its truth file cannot be understood.
-    """
+    """Parse one document and compare it with its truth."""
     stated = truth_of(path)
     truth = read_truth(stated) if stated else None
     theme = ((truth.theme if truth else "") or path.parent.name) + (" (docx)" if path.suffix.lower() == ".docx" else "")
@@ -332,11 +328,7 @@ def parse_file(path: Path, folder: Path) -> ParsedFile:
 
 
 def read_document(path: Path) -> Document:
-    """The document of a file, outside of any source, ready for a parser.
-
-    Raises:
-        LoadError: If it cannot be read as its type.
-    """
+    """The document of a file, outside of any source, ready for a parser."""
     data = path.read_bytes()
     item = SourceItem(uri=path.resolve().as_uri(), name=path.name, source="eval", source_kind="file")
     return load(data, item).with_(content_sha=hashlib.sha256(data).hexdigest())

@@ -115,11 +115,7 @@ class ActiveIndex:
         return self._indexes[self._latest].store.read_snapshot()
 
     def now(self) -> ModelIndex:
-        """The active index; its table is not dropped while the read snapshot lasts in which this is called.
-
-        Raises:
-            ConfigError: If the active model cannot be used with these settings.
-        """
+        """The active index; its table is not dropped while the read snapshot lasts in which this is called."""
         if self._latest is None:
             return self._indexes[None]
         with reading(self._database.engine, "reading which embedding model serves") as connection:

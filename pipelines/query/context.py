@@ -82,22 +82,14 @@ class Retrieved:
 
 
 def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved:
-    """The outcome of a search, and the context for the writer.
-
-    Raises:
-        ModelError, ServiceUnavailable: If no retriever worked, or the database cannot be read.
-    """
+    """The outcome of a search, and the context for the writer."""
     outcome = find(search, cache)
     with search.ledger.stage("assemble"):
         return Retrieved(outcome, build_context(outcome, search), search.lexical)
 
 
 def build_context(outcome: SearchOutcome, search: Search) -> Context:
-    """The sources that a writer is shown of what was found, within the budget of the settings.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The sources that a writer is shown of what was found, within the budget of the settings."""
     database, audience = search.store.engine, search.request.audience
     return assemble(
         outcome.ranking,
@@ -400,11 +392,7 @@ def documents_shown(database: Engine, document_ids: Collection[str], audience: A
 
 
 def sources_of_nodes(nodes: Sequence[BaseNode], database: Engine, audience: Audience) -> tuple[Source, ...]:
-    """These nodes as sources, numbered from 1; one whose document this audience must not see is missing.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """These nodes as sources, numbered from 1; one whose document this audience must not see is missing."""
     spans = [span_of(NodeWithScore(node=node, score=0.0)) for node in nodes]
     read = _passages(database, [span.key for span in spans], audience)
     seen = [span for span in spans if span.key in read]

@@ -184,9 +184,6 @@ def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace
         request: What was asked.
         answer: The whole Answer.
         trace: Its ledger; None = as the query log has it. Where that has none, the pack has no ranking.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be reached.
     """
     ledger, made_at = (jsonable(trace), datetime.now(UTC).isoformat()) if trace else _logged(engine, answer.trace_id)
     private = _private(engine.settings)

@@ -123,12 +123,7 @@ class Replay:
 
 
 def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
-    """Ask a pack's question again, with its history, filters and retrievers, for its audience; nothing is recorded.
-
-    Raises:
-        RetrievalError: If the question or a filter cannot be searched.
-        ModelError, ServiceUnavailable: If no retriever worked.
-    """
+    """Ask a pack's question again, with its history, filters and retrievers, for its audience; nothing is recorded."""
     asked = pack.asked
     request = Request(asked.question, asked.filters, asked.audience, asked.mode, engine.passages, asked.history)
     answer, trace = engine.finished(request)

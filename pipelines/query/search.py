@@ -128,11 +128,7 @@ class Search:
         return str(self.llm.metadata.model_name) if self.llm else ""
 
     def facts(self, filters: Filters) -> Sequence[Fact]:
-        """The typed facts of the nodes that pass these filters, by document name and place.
-
-        Raises:
-            ServiceUnavailable: If the database cannot be read.
-        """
+        """The typed facts of the nodes that pass these filters, by document name and place."""
         audience = self.request.audience
         return read_facts(self.store, filters, audience) if filters else self.index.facts.current(audience, self.mark)
 
@@ -171,9 +167,6 @@ class Search:
         """One search for `query`: ranked, cut, and assessed as evidence for the question itself.
 
         It is made under the narrowest filters that leave enough candidates.
-
-        Raises:
-            ModelError, ServiceUnavailable: If no retriever worked.
         """
         options = self.settings.analysis
         for narrowing in narrowings(self.intent, self.request.filters, options):
