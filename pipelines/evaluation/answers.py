@@ -32,16 +32,8 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AnswerReport:
-    """The measures of systems on topics with quoted answers.
-
-    Attributes:
-        topics: How many.
-        systems: By system, each measure of `summary`.
-        kinds: By system, by kind of question, the same measures and the number of topics.
-        per_topic: By system, by topic, what was found and said.
-        misses: By system, the topics that were missed, with `id`, `question`, `why`.
-        comparisons: By system, by measure, how it differs from the baseline on the answerable topics.
-        fingerprint: Of the settings and the systems.
+    """By system, the measures on topics with quoted answers: `summary`, also by kind of question, and how each measure
+    differs from the baseline on the answerable topics; by topic what was found and said; and which topics were missed.
     """
 
     topics: int

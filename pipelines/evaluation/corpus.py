@@ -94,13 +94,9 @@ def _node(document: Document) -> TextNode:
 
 
 def ingest_folder(settings: Settings, name: str, folder: Path, *, on_progress: Progress = no_progress) -> QueryEngine:
-    """An engine over a folder, ingested as a user would in its own database; unchanged documents are kept.
+    """An engine over a folder, ingested as a user would in the database `name` of its own.
 
-    Args:
-        settings: Of the user's database, which stays as it is.
-        name: Of the database, see `evaluation_database`.
-        folder: What is ingested; what is no longer in it is removed.
-        on_progress: Told (what, how much is done, of how much).
+    Unchanged documents are kept; what is no longer in the folder is removed. The user's database stays as it is.
 
     Raises:
         SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
@@ -122,11 +118,8 @@ def ingest_folder(settings: Settings, name: str, folder: Path, *, on_progress: P
 def evaluation_database(settings: Settings, name: str) -> Settings:
     """The settings with the database `footnote_eval_<name>` on the same server, made when it is missing.
 
-    Another embedding model than the local one has its own database, so that several need not take turns.
-
-    Args:
-        settings: Of the user's database, which stays as it is.
-        name: What is no letter or digit in it becomes an underscore.
+    Another embedding model than the local one has its own database, so that several need not take turns. What is no
+    letter or digit in the name becomes an underscore.
 
     Raises:
         ConfigError: If the server does not let a database be made.
@@ -155,9 +148,8 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
 def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
     """This engine with its embedding model and its store cached, and without a cache of results.
 
-    Args:
-        engine: Over a corpus that does not change meanwhile.
-        keep: Whether the vectors of questions are kept in its database for the next run. A user's questions are not.
+    Its corpus must not change meanwhile. With `keep` the vectors of questions are kept in its database for the next
+    run; a user's questions are not.
     """
     cache = QueryCache.over(engine.embed_model, engine.identity, engine.database.engine if keep else None)
     store = ReadOnceStore(engine.store)
@@ -185,12 +177,8 @@ class QueryCache(BaseEmbedding):
         cls, model: BaseEmbedding, described: EmbeddingIdentity, database: sqlalchemy.Engine | None
     ) -> "QueryCache":
         """A cache over `model`; its entries are apart from those of documents, which hold a vector for each window."""
-        made = cls(
-            model_name=model.model_name,
-            inner=model,
-            dimension=described.dimension,
-            key=f"{described.slug}?questions",
-        )
+        key = f"{described.slug}?questions"
+        made = cls(model_name=model.model_name, inner=model, dimension=described.dimension, key=key)
         made._database = database
         return made
 

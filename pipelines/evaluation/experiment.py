@@ -178,15 +178,10 @@ def index_judged_sets(
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The measures of systems on one or several judged sets.
+    """The measures of systems on one or several judged sets, whose names are joined by ` + `.
 
-    Attributes:
-        dataset: The set's name; several are joined by ` + `.
-        topics: How many.
-        systems: By system, the mean of each measure, 0..1; every set has equal weight.
-        per_topic: By set, by system, by topic, each measure.
-        comparisons: By system, by measure, how it differs from the baseline.
-        fingerprint: Of the settings, the corpora and the systems.
+    `systems` are means (0..1) by system, every set of equal weight; `per_topic` is by set, system and topic;
+    `comparisons` say by system and measure how it differs from the baseline.
     """
 
     dataset: str
@@ -282,13 +277,9 @@ def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[f
 
 @dataclass(frozen=True, slots=True)
 class PartEffect:
-    """The gain of one part of retrieval.
+    """The gain of one part of retrieval: full - without, over all sets and on each; above 0 the part helps.
 
-    Attributes:
-        status: `off` = the full system is without it already; `no effect` = no ranking of these sets changes with it.
-        full, without: Means of the measure, 0..1, every set of equal weight.
-        gain: full - without, over all sets; above 0 the part helps.
-        by_set: The gain on each set.
+    `off` = the full system is without it already; `no effect` = no ranking of these sets changes with it.
     """
 
     part: str

@@ -43,16 +43,10 @@ class Mover:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """The results of two embedding models for the same questions.
+    """The results of two embedding models for the same questions, of which `judged` have quoted answers.
 
-    Attributes:
-        questions: How many were asked.
-        judged: How many of them have quoted answers.
-        measures: By model (A's label first), each measure over the judged ones, 0..1; empty without any.
-        comparisons: By measure, how B differs from A.
-        overlap: The share of the first ten passages that both models find, the mean over questions that found any.
-        movers: The documents that moved most; those that answer first.
-        skipped: Questions that could not be searched.
+    `measures` are by model, A first; `comparisons` say how B differs from A. `overlap` is the share of the first ten
+    passages that both find, the mean over questions that found any; `movers` moved most, those that answer first.
     """
 
     questions: int

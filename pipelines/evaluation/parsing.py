@@ -242,14 +242,8 @@ def _compare_skills(made: ParsingComparison, stated: list[SkillsFacts], found: l
 class ParsedFile:
     """The result for one document.
 
-    Attributes:
-        name: Relative to the folder.
-        category: As it was classified.
-        theme: The layout that its truth names, else its folder; "(docx)" after it for a Word document.
-        jobs: How many jobs were found, and `stated_jobs` how many there are; None without truth.
-        twice: How many of the jobs say what one before them says.
-        order: Likeness (0 to 1) to the twin in reading order; None without a twin.
-        error: Why it could not be read or parsed; empty when it could.
+    `theme` is the layout that its truth names, else its folder; "(docx)" after it for a Word document. `twice` counts
+    jobs that say what one before them says; `order` is the likeness (0 to 1) to the twin in reading order.
     """
 
     name: str

@@ -22,35 +22,11 @@ from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.markup import plain
 from pipelines.text import fold
 
-# What a field is called, without capitals and signs; the first that an entry has is taken.
-_KEYS = {
-    "company": "company companyname organization organisation employer companyororganization",
-    "position": "position title jobtitle role positiontitle",
-    "location": "location city place",
-    "institution": "institution school university college schoolname institutionname",
-    "degree": "degree studytype degreename",
-    "area": "area field fieldofstudy major subject",
-    "start": "start startdate startmonth from startsat begin",
-    "end": "end enddate endmonth to endsat until",
-    "current": "current iscurrent present ongoing",
-    "range": "dates daterange date period timeperiod",
-    "bullets": "bullets highlights achievements responsibilities description summary",
-    "name": "name title label certification language skill",
-    "issuer": "issuer authority organization issuedby",
-    "level": "level fluency proficiency description",
-    "keywords": "keywords details skills items values",
-    "positions": "positions roles titles",
-}
-# What a section is called, likewise; in the order in which an entry's section is looked up.
-SECTIONS = {
-    "job": "jobs job work experience experiences workexperience professionalexperience employment positions career",
-    "education": "education educations schools studies degrees academicbackground",
-    "skills": "skills skill topskills technicalskills technologies tools competencies corecompetencies softskills"
-    " skillsandtechnologies programmingskills",
-    "project": "projects project personalprojects selectedprojects openprojects opensource opensourceprojects",
-    "certification": "certifications certificates certification licenses licensescertifications",
-    "language": "languages language spokenlanguages",
-}
+# What fields and sections are called, without capitals and signs: of a field the first that an entry has is taken, and
+# sections are looked up in their order.
+_NAMES = json.loads(Path(__file__).with_name("truth_names.json").read_text(encoding="utf-8"))
+_KEYS: dict[str, str] = _NAMES["fields"]
+SECTIONS: dict[str, str] = _NAMES["sections"]
 _OTHERS = ("volunteer", "award", "honor", "publication", "organization", "course", "reference", "patent")
 _KIND_OF = {name: kind for kind, names in SECTIONS.items() for name in names.split()}
 _SUFFIXES = (".json", ".yaml", ".yml")
@@ -62,12 +38,9 @@ _HINT = "See the formats in data/README.md."
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The facts that a document states, as its truth file lists them.
+    """The facts that a document states, as its truth file lists them, its category and layout if the file says them.
 
-    Attributes:
-        kinds: Record types that the file covers; found records of other types are not errors.
-        category: The document's category; empty when the file does not say.
-        theme: The layout; empty when the file does not say.
+    Found records of other types than `kinds` are not errors: the file does not cover them.
     """
 
     records: tuple[CareerRecord, ...]

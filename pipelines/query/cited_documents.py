@@ -60,19 +60,17 @@ def _holding(
     near: Sequence[SpanKey], stored: Mapping[SpanKey, tuple[str, str]], quotes: Sequence[str]
 ) -> tuple[str, ...]:
     """The names of the documents that hold every quotation within these spans."""
-    texts: dict[str, list[str]] = {}
-    names: dict[str, str] = {}
+    texts: dict[tuple[str, str], list[str]] = {}
     for place in near:
         if place in stored:
-            names[place[0]], text = stored[place]
-            texts.setdefault(place[0], []).append(text)
-    return tuple(
-        dict.fromkeys(
-            names[document]
-            for document, own in texts.items()
-            if all(any(contains_phrase(text, quote) for text in own) for quote in quotes)
-        )
-    )
+            name, text = stored[place]
+            texts.setdefault((place[0], name), []).append(text)
+    whole = {
+        name: None
+        for (_, name), own in texts.items()
+        if all(any(contains_phrase(text, quote) for text in own) for quote in quotes)
+    }
+    return tuple(whole)
 
 
 def note_partial_documents(answer: Answer, database: Engine, audience: Audience, ledger: Ledger) -> None:

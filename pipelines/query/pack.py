@@ -179,11 +179,7 @@ _ADDRESS = re.compile(r"(https?://)(?:[^\s/@'\"]*@)?([^\s/'\"<>()?#]+)[^\s'\"<>(
 def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace: Trace | None = None) -> Pack:
     """The pack of an answer that this engine gave to a request.
 
-    Args:
-        engine: The engine.
-        request: What was asked.
-        answer: The whole Answer.
-        trace: Its ledger; None = as the query log has it. Where that has none, the pack has no ranking.
+    Without a `trace` it has the ledger of the query log; where that has none, the pack has no ranking.
     """
     ledger, made_at = (jsonable(trace), datetime.now(UTC).isoformat()) if trace else _logged(engine, answer.trace_id)
     private = _private(engine.settings)
@@ -193,13 +189,7 @@ def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace
     return Pack(
         footnote=footnote_version(),
         made_at=made_at,
-        asked=PackedRequest(
-            question=answer.question,
-            history=request.history,
-            filters=request.filters,
-            audience=request.audience,
-            mode=request.mode,
-        ),
+        asked=PackedRequest.model_validate(replace(request, question=answer.question), from_attributes=True),
         answer=_public_answer(answer, private),
         trace=_public_trace(ledger, private),
         file_hashes={

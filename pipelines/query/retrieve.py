@@ -1,8 +1,7 @@
 """RETRIEVE: the dense and the sparse retriever, each bound to its filters and audience."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -62,28 +61,19 @@ class QueryEmbedder:
             return query.embedding
         key = tuple(query.embedding_strs)
         if key not in self._known:
-            with self._asking():
-                self._known[key] = self._usable(self._embed_model.get_agg_embedding_from_queries(list(key)))
+            try:
+                with self._observer.stage("embed"):
+                    self._known[key] = self._fitting(self._embed_model.get_agg_embedding_from_queries(list(key)))
+            except RetrievalError as error:
+                raise ModelError(
+                    f"The vector of the embedding model cannot be used: {error.message}",
+                    hint="Try again; if it stays so, choose another model.",
+                ) from error
+            except FootnoteError:
+                raise
+            except Exception as error:  # any embedding model's own exception
+                raise ModelError(f"The embedding model failed: {type(error).__name__}: {error}.") from error
         return self._known[key]
-
-    def _usable(self, vector: Sequence[float]) -> Sequence[float]:
-        try:
-            return self._fitting(vector)
-        except RetrievalError as error:
-            raise ModelError(
-                f"The vector of the embedding model cannot be used: {error.message}",
-                hint="Try again; if it stays so, choose another model.",
-            ) from error
-
-    @contextmanager
-    def _asking(self) -> Iterator[None]:
-        try:
-            with self._observer.stage("embed"):
-                yield
-        except FootnoteError:
-            raise
-        except Exception as error:  # any embedding model's own exception
-            raise ModelError(f"The embedding model failed: {type(error).__name__}: {error}.") from error
 
 
 class DenseRetriever(BaseRetriever):

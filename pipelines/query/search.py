@@ -56,15 +56,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The result of one search.
+    """The result of one search: every candidate after the boosts (`ranked`), and how strong they are as evidence.
 
-    Attributes:
-        intent: What was understood of the question.
-        query: What was searched for.
-        ranked: Every candidate after the boosts, best first.
-        ranking: Those that the cuts left, at most top_n, best first; of the search that is kept, with their neighbours.
-        evidence: Their strength as evidence for an answer.
-        ledger: The outcome of each candidate.
+    `ranking` is what the cuts left, at most top_n, best first; of the search that is kept, with their neighbours.
     """
 
     intent: QueryIntent
@@ -79,19 +73,8 @@ class SearchOutcome:
 class Search:
     """The state of one question; every stage reads it and writes to its ledger.
 
-    Attributes:
-        request: The question with its filters and audience.
-        settings: Of the query stages.
-        index: The nodes, BM25 indexes and embedding model that are searched.
-        llm: The language model; None without one.
-        fingerprint: Of the settings and of the embedding model.
-        ledger: The outcome of each candidate.
-        intent: What was understood of the question.
-        lexical: The BM25 index of the snapshot that is read.
-        mark: Which state of the corpus that is.
-        names: What is known by name.
-        embedder: The vectors of the question and its variants.
-        escalates: True if weak evidence is followed by query variants.
+    `lexical` is the BM25 index of the snapshot that is read, `mark` says which state of the corpus that is,
+    `fingerprint` is of the settings and the embedding model. If it `escalates`, query variants follow weak evidence.
     """
 
     request: Request

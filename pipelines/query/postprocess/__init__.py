@@ -55,16 +55,7 @@ def build_cuts(
     families: Families = no_families,
     similarity: Similarity = no_similarity,
 ) -> list[BaseNodePostprocessor]:
-    """The cuts that are switched on, down to `top_n`.
-
-    Args:
-        settings: Which are on.
-        intent: The documents that the question names.
-        observer: Is told of each cut.
-        top_n: The number of nodes that are left.
-        families: The near-duplicate families of nodes.
-        similarity: Of a node to the question.
-    """
+    """The cuts that are switched on, down to `top_n`; `families` are those of near-duplicates."""
     named, among = intent.documents, _CROWD * top_n
     quota = DocumentQuota(observer=observer, per_document=settings.per_document, among=among, named=named)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
