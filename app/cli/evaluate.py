@@ -16,8 +16,6 @@ from app.cli.serialise import serialise
 
 if TYPE_CHECKING:
     from pipelines.evaluation.answers import AnswerReport
-    from pipelines.evaluation.experiment import Experiment, PartEffect
-    from pipelines.evaluation.gate import GateVerdict
     from pipelines.evaluation.measures import Comparison
     from pipelines.evaluation.parsing import ParsedFile
 
@@ -139,39 +137,26 @@ def eval_beir(
     figures |= {"ablation": {"measure": measures[0], "parts": effects}} if effects else {}
 
     def show() -> None:
-        for dataset, systems in several.items():
-            _print_means(dataset, systems, measures)
-            for name, found in experiment.compare_systems([done.per_topic[dataset]], compare, measures[:1]).items():
+        whole = f"{done.dataset}, {done.topics} topics{', mean over the sets' * bool(several)}"
+        for title, systems in {**several, whole: done.systems}.items():
+            rows = [[name, *(f"{means[measure]:.4f}" for measure in measures)] for name, means in systems.items()]
+            output.table(title, ["system", *measures], rows)
+            of_set = [done.per_topic[title]] if title in several else list(done.per_topic.values())
+            for name, found in experiment.compare_systems(of_set, compare, measures[:1]).items():
                 print_difference(name, compare, measures[0], found[measures[0]])
-        _print_experiment(done, measures, compare)
-        _print_effects(effects, measures[0], list(several))
+        rows = [
+            [effect.part, f"{effect.gain.difference:+.4f}", f"{effect.gain.low:+.3f}..{effect.gain.high:+.3f}",
+             f"{effect.gain.p:.3f}", *(f"{effect.by_set[name]:+.4f}" for name in several)]
+            if effect.status == "measured"
+            else [effect.part, effect.status, *[""] * (2 + len(several))]
+            for effect in effects
+        ]  # fmt: skip
+        if rows:
+            columns = ["part", measures[0], "95 %", "p", *several]
+            output.table("what each part brings (full - without)", columns, rows)
         say(f"each topic: {path}", "dim")
 
     emit(Report(figures, show), as_json)
-
-
-def _print_experiment(done: "Experiment", measures: Sequence[str], baseline: str) -> None:
-    mean = ", mean over the sets" * (len(done.per_topic) > 1)
-    _print_means(f"{done.dataset}, {done.topics} topics{mean}", done.systems, measures)
-    for name, by_measure in done.comparisons.items():
-        print_difference(name, baseline, measures[0], by_measure[measures[0]])
-
-
-def _print_means(title: str, systems: Mapping[str, Mapping[str, float]], measures: Sequence[str]) -> None:
-    rows = [[name, *(f"{means[measure]:.4f}" for measure in measures)] for name, means in systems.items()]
-    output.table(title, ["system", *measures], rows)
-
-
-def _print_effects(effects: "Sequence[PartEffect]", measure: str, sets: Sequence[str]) -> None:
-    rows = [
-        [effect.part, f"{effect.gain.difference:+.4f}", f"{effect.gain.low:+.3f}..{effect.gain.high:+.3f}",
-         f"{effect.gain.p:.3f}", *(f"{effect.by_set[name]:+.4f}" for name in sets)]
-        if effect.status == "measured"
-        else [effect.part, effect.status, *[""] * (2 + len(sets))]
-        for effect in effects
-    ]  # fmt: skip
-    if rows:
-        output.table("what each part brings (full - without)", ["part", measure, "95 %", "p", *sets], rows)
 
 
 @group.command("baseline")
@@ -194,21 +179,19 @@ def eval_baseline(
         write_baseline(path, now)
     means = {name: sum(scores.values()) / len(scores) for name, scores in now.items()}
     verdicts = [] if write else compare_gate(read_baseline(path), now)
-    written = f"{path} now holds {', '.join(f'{name} {mean:.4f}' for name, mean in means.items())}." if write else ""
     code = EXIT_FELL if any(verdict.change.fell for verdict in verdicts) else 0
-    figures = {"means": means, "written": write, "verdicts": verdicts}
-    emit(Report(figures, lambda: _print_gate(written, verdicts)), as_json, code)
 
+    def show() -> None:
+        if write:
+            say(f"{path} now holds {', '.join(f'{name} {mean:.4f}' for name, mean in means.items())}.")
+        for verdict in verdicts:
+            say(
+                f"{verdict.name}: {verdict.measure} {verdict.now:.4f}, baseline {verdict.baseline:.4f}; "
+                f"{_described(verdict.change)}",
+                "red" if verdict.change.fell else "",
+            )
 
-def _print_gate(written: str, verdicts: "Sequence[GateVerdict]") -> None:
-    if written:
-        say(written)
-    for verdict in verdicts:
-        say(
-            f"{verdict.name}: {verdict.measure} {verdict.now:.4f}, baseline {verdict.baseline:.4f}; "
-            f"{_described(verdict.change)}",
-            "red" if verdict.change.fell else "",
-        )
+    emit(Report({"means": means, "written": write, "verdicts": verdicts}, show), as_json, code)
 
 
 @group.command("answers")
@@ -350,7 +333,7 @@ def eval_grounding(
     Example: footnote eval grounding FILE
     """
     from pipelines.evaluation.datasets import load_claims
-    from pipelines.evaluation.grounding import summary, verify_claims
+    from pipelines.evaluation.grounding import summary, verify_claim
     from pipelines.models.embedding import build_embed_model
     from pipelines.models.identity import identity
     from pipelines.query.verify import WORDS_ONLY, build_judge, cached_embedding
@@ -358,24 +341,27 @@ def eval_grounding(
     settings, read = settings_now(), load_claims(claims)[:limit]
     model = identity(settings).model
     judge = WORDS_ONLY if words else build_judge(model, cached_embedding(build_embed_model(settings)))
+    rows = []
     with output.progress(quiet=as_json) as advance:
-        rows = verify_claims(read, judge, advance)
+        for claim in read:
+            rows.append(verify_claim(claim, judge))
+            advance("verifying", len(rows), len(read))
     dataset = f"{claims.resolve().parent.name} {claims.stem}"
     figures = {"dataset": dataset, "model": model if judge.embed else "", **summary(rows)}
-    emit(Report(figures, lambda: _print_grounding(figures)), as_json)
 
+    def show() -> None:
+        verdicts = sorted({verdict for counts in figures["verdicts"].values() for verdict in counts})
+        table = [
+            [label, figures["claims"][label], *(given.get(verdict, 0) for verdict in verdicts)]
+            for label, given in figures["verdicts"].items()
+        ]
+        output.table(f"{len(rows)} claims, and the verdicts on them", ["label", "", *verdicts], table)
+        say(f"AUROC ({figures['model'] or 'by words alone'}): {_listed(figures['auroc']['committed'])}")
+        for verdict, found in figures["bounds"].items():
+            say(f"verdict {verdict if verdict == 'supported' else 'partial or better'}: {_listed(found)}", "bold")
+        say(f"what is shown overlaps a gold sentence, by verdict: {_listed(figures['overlap'])}")
 
-def _print_grounding(figures: Mapping[str, Any]) -> None:
-    verdicts = sorted({verdict for counts in figures["verdicts"].values() for verdict in counts})
-    rows = [
-        [label, figures["claims"][label], *(given.get(verdict, 0) for verdict in verdicts)]
-        for label, given in figures["verdicts"].items()
-    ]
-    output.table(f"{sum(figures['claims'].values())} claims, and the verdicts on them", ["label", "", *verdicts], rows)
-    say(f"AUROC ({figures['model'] or 'by words alone'}): {_listed(figures['auroc']['committed'])}")
-    for verdict, found in figures["bounds"].items():
-        say(f"verdict {verdict if verdict == 'supported' else 'partial or better'}: {_listed(found)}", "bold")
-    say(f"what is shown overlaps a gold sentence, by verdict: {_listed(figures['overlap'])}")
+    emit(Report(figures, show), as_json)
 
 
 @group.command("answerability")
@@ -402,14 +388,14 @@ def eval_answerability(
             for collection in [load_collection(path) for path in paths]
         }
     sets = {name: judge_strengths(rows, parameters) for name, rows in measured.items()}
-    emit(Report({"model": model, "sets": sets}, lambda: _print_answerability(sets)), as_json)
 
+    def show() -> None:
+        for name, judged in sets.items():
+            rows = [
+                [label, count, *(_number(judged[column].get(label)) for column in ("auroc", "answered", "high"))]
+                for label, count in judged["questions"].items()
+            ]
+            output.table(name, ["label", "questions", "AUROC", "answered", "called high"], rows)
+            say(f"left unanswered where 90 % of the answerable are answered: {judged['abstained']['committed']:.3f}")
 
-def _print_answerability(sets: Mapping[str, Mapping[str, Any]]) -> None:
-    for name, judged in sets.items():
-        rows = [
-            [label, count, *(_number(judged[column].get(label)) for column in ("auroc", "answered", "high"))]
-            for label, count in judged["questions"].items()
-        ]
-        output.table(name, ["label", "questions", "AUROC", "answered", "called high"], rows)
-        say(f"left unanswered where 90 % of the answerable are answered: {judged['abstained']['committed']:.3f}")
+    emit(Report({"model": model, "sets": sets}, show), as_json)

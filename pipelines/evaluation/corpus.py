@@ -55,7 +55,10 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
     missing = [item for item in dataset.corpus if document_id(item.id) not in held]
     for start in range(0, len(missing), _BATCH):
         documents = [_document(item) for item in missing[start : start + _BATCH]]
-        nodes = [_node(document) for document in documents]
+        nodes = []
+        for document in documents:
+            first, last = len(document.text) - len(document.text.lstrip()), len(document.text.rstrip())
+            nodes += make_nodes(document, [Piece(first, last, lead=document.title)], "whole", 1)
         vectors, _ = embedder(nodes)
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
             ingestion.store.replace([Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])
@@ -85,12 +88,6 @@ def _document(item: Item) -> Document:
         title="" if body.startswith(item.title) else item.title,
     )
     return document.with_(content_sha=content_sha(document, "whole"), meta_sha=meta_sha(document))
-
-
-def _node(document: Document) -> TextNode:
-    body = document.text
-    whole = Piece(len(body) - len(body.lstrip()), len(body.rstrip()), lead=document.title)
-    return make_nodes(document, [whole], "whole", 1)[0]
 
 
 def ingest_folder(settings: Settings, name: str, folder: Path, *, on_progress: Progress = no_progress) -> QueryEngine:

@@ -275,6 +275,9 @@ def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[f
     return [row[measure] for row in baseline.values()], [other[topic][measure] for topic in baseline]
 
 
+Status = Literal["off", "no effect", "measured"]
+
+
 @dataclass(frozen=True, slots=True)
 class PartEffect:
     """The gain of one part of retrieval: full - without, over all sets and on each; above 0 the part helps.
@@ -283,7 +286,7 @@ class PartEffect:
     """
 
     part: str
-    status: Literal["off", "no effect", "measured"]
+    status: Status
     full: float
     without: float
     gain: Comparison
@@ -292,30 +295,18 @@ class PartEffect:
 
 def ablate(sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10") -> list[PartEffect]:
     """The effect of each part on one measure, in the order of PARTS."""
-    return [_effect(sets, full, part, measure) for part in PARTS]
-
-
-def _effect(sets: Sequence[JudgedSet], full: Changes, part: str, measure: str) -> PartEffect:
-    lesser, cut, settings = {**full, **PARTS[part]}, part in CUTS, sets[0].engine.settings
-    is_off = change_settings(settings, lesser) == change_settings(settings, full)
-    pairs = []
-    same = True
-    for one in sets:
-        runs = (one.run(full, cut=cut, label="full"), one.run(lesser, cut=cut, label=f"no {part}"))
-        same = same and _orders(runs[0]) == _orders(runs[1])
-        more, less = (per_topic(one.dataset.qrels, run, [measure]) for run in runs)
-        pairs.append(paired_scores(less, more, measure))
-    without, whole = ([fmean(pair[side]) for pair in pairs] for side in (0, 1))
-    gains = zip(sets, whole, without, strict=True)
-    return PartEffect(
-        part=part,
-        status="off" if is_off else "no effect" if same else "measured",
-        full=fmean(whole),
-        without=fmean(without),
-        gain=compare_sets(pairs),
-        by_set={one.dataset.name: more - less for one, more, less in gains},
-    )
-
-
-def _orders(run: Run) -> dict[str, list[str]]:
-    return {topic: list(ranking) for topic, ranking in run.items()}
+    effects, settings = [], sets[0].engine.settings
+    for part, off in PARTS.items():
+        lesser, cut = {**full, **off}, part in CUTS
+        is_off = change_settings(settings, lesser) == change_settings(settings, full)
+        pairs, same = [], True
+        for one in sets:
+            runs = (one.run(full, cut=cut, label="full"), one.run(lesser, cut=cut, label=f"no {part}"))
+            same = same and all(list(runs[0][topic]) == list(runs[1][topic]) for topic in runs[0])
+            more, less = (per_topic(one.dataset.qrels, run, [measure]) for run in runs)
+            pairs.append(paired_scores(less, more, measure))
+        without, whole = ([fmean(pair[side]) for pair in pairs] for side in (0, 1))
+        status: Status = "off" if is_off else "no effect" if same else "measured"
+        gains = {one.dataset.name: more - less for one, more, less in zip(sets, whole, without, strict=True)}
+        effects.append(PartEffect(part, status, fmean(whole), fmean(without), compare_sets(pairs), gains))
+    return effects

@@ -7,7 +7,6 @@ from itertools import accumulate
 from typing import Any
 
 from pipelines.answers import Source, VerdictName
-from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import Claim
 from pipelines.evaluation.measures import auroc
 from pipelines.query.verify import WORDS_ONLY, Judge, verify
@@ -50,15 +49,6 @@ def as_source(evidence: Sequence[str]) -> tuple[Source, list[int]]:
         node_ids=(),
     )  # fmt: skip
     return source, starts
-
-
-def verify_claims(claims: Sequence[Claim], judge: Judge, on_progress: Progress = no_progress) -> list[VerifiedClaim]:
-    """Each claim verified against its page, in order."""
-    rows = []
-    for done, claim in enumerate(claims, start=1):
-        rows.append(verify_claim(claim, judge))
-        on_progress("verifying", done, len(claims))
-    return rows
 
 
 def summary(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:

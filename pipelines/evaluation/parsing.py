@@ -1,7 +1,6 @@
 """Measure how much of what documents state is found in their nodes, field by field, and the reading order of PDFs."""
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -336,15 +335,6 @@ def facts_of(document: Document) -> list[CareerRecord]:
     return list(records)
 
 
-def group_files(done: Iterable[ParsedFile], key: Callable[[ParsedFile], str]) -> dict[str, list[ParsedFile]]:
-    """The documents with truth by what `key` says of them, in the order of that."""
-    groups: dict[str, list[ParsedFile]] = defaultdict(list)
-    for each in done:
-        if each.truth:
-            groups[key(each)].append(each)
-    return dict(sorted(groups.items()))
-
-
 def field_scores(done: Sequence[ParsedFile]) -> dict[str, float | None]:
     """F1 by field over all these documents together, and `all` over the five fields that are asked for."""
     tallies = {name: sum((each.comparison.tallies[name] for each in done), Tally()) for name in CORE + BESIDE}
@@ -354,12 +344,17 @@ def field_scores(done: Sequence[ParsedFile]) -> dict[str, float | None]:
 def parsing_report(done: Sequence[ParsedFile]) -> dict[str, Any]:
     """The scores over all documents, by category and by layout, the reading order, and each document."""
     orders = [each.order for each in done if each.order is not None]
-    categories, themes = (group_files(done, key) for key in (lambda each: each.expected, lambda each: each.theme))
+    judged = [each for each in done if each.truth]
+
+    def scores_by(kind: Callable[[ParsedFile], str]) -> dict[str, dict[str, float | None]]:
+        names = sorted({kind(each) for each in judged})
+        return {name: field_scores([each for each in judged if kind(each) == name]) for name in names}
+
     return {
         "documents": len(done),
-        "f1": field_scores([each for each in done if each.truth]),
-        "categories": {name: field_scores(held) for name, held in categories.items()},
-        "themes": {name: field_scores(held) for name, held in themes.items()},
+        "f1": field_scores(judged),
+        "categories": scores_by(lambda each: each.expected),
+        "themes": scores_by(lambda each: each.theme),
         "order": {"twins": len(orders), "mean": sum(orders) / len(orders), "worst": min(orders)} if orders else None,
         "twice": sum(each.twice for each in done),
         "files": list(done),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from llama_index.core.embeddings import BaseEmbedding
@@ -221,12 +220,8 @@ def discard_stale_snapshots(settings: Settings, database: Database, store: Footn
     folder = snapshot_folder(settings, database, store)
     with reading(database.engine, "reading the embedding models") as connection:
         state = state_of(connection, store.table)
-    if _noted(folder) != state:
+    noted = (folder / _STATE).read_text() if (folder / _STATE).exists() else ""
+    if noted != state:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _STATE).write_text(state)
-
-
-def _noted(folder: Path) -> str:
-    path = folder / _STATE
-    return path.read_text() if path.exists() else ""

@@ -1,11 +1,11 @@
 """Notes on the cited documents: which others hold the same words, and which are stored in part."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Engine
 
-from pipelines.answers import Answer, Source
+from pipelines.answers import Answer, Citation, Source
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.trace import Ledger, SpanKey
@@ -21,7 +21,9 @@ def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, a
     Only near-copies that were cut in favour of a source are compared, since they may differ just in what is cited.
     Without near-copies nothing is read; where they cannot be read, none is named.
     """
-    quotes = _quotes(answer)
+    quotes: dict[int, list[str]] = {}
+    for cited in (*(cited for sentence in answer.sentences for cited in sentence.evidence), *_sides(answer)):
+        quotes.setdefault(cited.n, []).append(folded_words(cited.quote))
     near = {source.n: _near(source, ledger) for source in answer.sources if source.n in quotes}
     places = {place: None for own in near.values() for place in own}
     if not places:
@@ -40,13 +42,8 @@ def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, a
     return replace(answer, sources=tuple(sources))
 
 
-def _quotes(answer: Answer) -> dict[int, list[str]]:
-    """The folded quotations of each source, those of conflicts included."""
-    quotes: dict[int, list[str]] = {}
-    sides = (conflict.sides for conflict in answer.conflicts)
-    for citation in (one for own in (*(sentence.evidence for sentence in answer.sentences), *sides) for one in own):
-        quotes.setdefault(citation.n, []).append(folded_words(citation.quote))
-    return quotes
+def _sides(answer: Answer) -> list[Citation]:
+    return [side for conflict in answer.conflicts for side in conflict.sides]
 
 
 def _near(source: Source, ledger: Ledger) -> list[SpanKey]:
@@ -78,7 +75,9 @@ def note_partial_documents(answer: Answer, database: Engine, audience: Audience,
 
     A failure to read that is noted too.
     """
-    titles = dict(_under(answer))
+    cited = {n for sentence in answer.sentences for n in sentence.citations} | {side.n for side in _sides(answer)}
+    sources = [each for each in answer.sources if each.n in cited] if answer.answered else answer.nearest
+    titles = {each.document_id: each.title for each in sources}
     if not titles:
         return
     try:
@@ -91,11 +90,3 @@ def note_partial_documents(answer: Answer, database: Engine, audience: Audience,
     for document_id, title in titles.items():
         if document_id in found:
             ledger.note(partial_notice(title, found[document_id]))
-
-
-def _under(answer: Answer) -> Iterator[tuple[str, str]]:
-    """(document id, title) of the sources that an answer cites, also as sides of a conflict, or that came nearest."""
-    cited = {n for sentence in answer.sentences for n in sentence.citations}
-    cited |= {side.n for conflict in answer.conflicts for side in conflict.sides}
-    sources = [each for each in answer.sources if each.n in cited] if answer.answered else answer.nearest
-    yield from ((each.document_id, each.title) for each in sources)

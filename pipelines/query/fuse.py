@@ -110,11 +110,6 @@ def build_fusion(settings: RetrievalSettings) -> Fusion:
     return partial(convex_fusion, scale=settings.scale)
 
 
-def fusion_weights(settings: RetrievalSettings) -> dict[str, float]:
-    """The weight of each retriever in that fusion."""
-    return {"dense": settings.dense_weight, "sparse": 1 - settings.dense_weight}
-
-
 def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:
     if len({node_id for node_id, _ in ranking}) != len(ranking):
         raise ValueError(f"the {leg} ranking repeats an id")

@@ -219,7 +219,11 @@ def _source_changes(before: Pack, after: Pack) -> Iterator[SourceChange]:
     """Each source of both answers once: those of before in their order, then those that came."""
     left = list(after.answer.sources or after.answer.nearest)
     for source in before.answer.sources or before.answer.nearest:
-        name, place, match = source.documentName, _place(source), _counterpart(source, left)
+        name, place = source.documentName, _place(source)
+        of_document = [other for other in left if other.document_id == source.document_id]
+        words = [other for other in of_document if other.snippet == source.snippet]
+        overlapping = [other for other in of_document if other.start < source.end and source.start < other.end]
+        match = next(iter(words or overlapping), None)
         rank, (rank_after, fate) = before.fate_of(source)[0], after.fate_of(match or source)
         if match is None:
             yield SourceChange(name, place, "went", rank, rank_after, fate)
@@ -232,14 +236,6 @@ def _source_changes(before: Pack, after: Pack) -> Iterator[SourceChange]:
         rank, fate = before.fate_of(source)
         why = f"before: {fate}" if rank else ""
         yield SourceChange(source.documentName, _place(source), "came", rank, after.fate_of(source)[0], why)
-
-
-def _counterpart(source: Source, others: Sequence[Source]) -> Source | None:
-    """The same words of the same document, else a source of it that overlaps this one."""
-    of_document = [other for other in others if other.document_id == source.document_id]
-    words = (other for other in of_document if other.snippet == source.snippet)
-    place = (other for other in of_document if other.start < source.end and source.start < other.end)
-    return next(words, None) or next(place, None)
 
 
 def _place(source: Source) -> str:

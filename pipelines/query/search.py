@@ -14,7 +14,7 @@ from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
-from pipelines.query.fuse import HybridRetriever, build_fusion, fusion_weights
+from pipelines.query.fuse import HybridRetriever, build_fusion
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.question.followup import recent_turns, rewrite_follow_up, stand_alone
 from pipelines.query.question.understand import analyse, checked, narrowings, outside
@@ -212,7 +212,7 @@ class Search:
                     self.store, self.index.indexes, scope, similarity_top_k=k, typo_weight=options.typo_weight
                 )
             )
-        weights = fusion_weights(options)
+        weights = {"dense": options.dense_weight, "sparse": 1 - options.dense_weight}
         return HybridRetriever(
             legs,
             weights=[weights[leg.name] for leg in legs],
