@@ -218,8 +218,8 @@ def eval_answers(
     """
     settings = settings_now()
     from app.settings import SAMPLE
-    from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
-    from pipelines.evaluation.corpus import with_caches
+    from pipelines.evaluation.answers import evaluate_answers
+    from pipelines.evaluation.corpus import portfolio_engine, with_caches
     from pipelines.evaluation.datasets import load_topics
     from pipelines.query.engine import build_query_engine
 

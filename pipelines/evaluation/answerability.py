@@ -10,7 +10,7 @@ from typing import Any
 
 from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
-from pipelines.evaluation.corpus import Progress, document_id, index_dataset, with_caches
+from pipelines.evaluation.corpus import Progress, document_id, index_dataset
 from pipelines.evaluation.datasets import Dataset, Item, json_lines, load_beir
 from pipelines.evaluation.measures import auroc
 from pipelines.query.engine import QueryEngine
@@ -105,8 +105,7 @@ def measure_evidence(settings: Settings, collection: Collection, on_progress: Pr
     WITHHELD is the same search with the answering items taken out of the candidates.
     """
     name = collection.dataset.name
-    indexed = index_dataset(settings, collection.dataset, on_progress)
-    engine = with_caches(indexed, keep=True).with_changes({"escalation.mode": "off"})
+    engine = index_dataset(settings, collection.dataset, on_progress).with_changes({"escalation.mode": "off"})
     rows = []
     for done, question in enumerate(collection.questions, start=1):
         rows += _measured(engine, question)

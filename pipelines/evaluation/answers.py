@@ -4,15 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
-from pipelines.evaluation.corpus import Progress, ingest_folder, no_progress, with_caches
+from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import Quote, Topic
 from pipelines.evaluation.experiment import Changes, compare_systems
 from pipelines.evaluation.measures import Comparison, means, per_topic
@@ -43,13 +41,6 @@ class AnswerReport:
     misses: dict[str, list[dict[str, Any]]]
     comparisons: dict[str, dict[str, Comparison]]
     fingerprint: str
-
-
-def portfolio_engine(
-    settings: Settings, documents: Path, *, name: str = "portfolio", on_progress: Progress = no_progress
-) -> QueryEngine:
-    """An engine for evaluation over a folder, ingested in its own database; unchanged documents are kept."""
-    return with_caches(ingest_folder(settings, name, documents, on_progress=on_progress), keep=True)
 
 
 def evaluate_answers(

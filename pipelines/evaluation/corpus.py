@@ -44,7 +44,7 @@ def no_progress(label: str, done: int, total: int) -> None:
 
 
 def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = no_progress) -> QueryEngine:
-    """An engine over the dataset's corpus: one document an item, one node a document, named by the item's id.
+    """An engine for evaluation over a dataset: one document an item, one node a document, named by the item's id.
 
     Items that an earlier call has indexed stay; a call that was interrupted is gone on with.
     """
@@ -65,7 +65,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
         done = len(dataset.corpus) - len(missing) + start + len(documents)
         on_progress(f"indexing {dataset.name}", done, len(dataset.corpus))
     ingestion.indexes.refresh("owner")
-    return build_query_engine(own)
+    return with_caches(build_query_engine(own), keep=True)
 
 
 def document_id(item_id: str) -> str:
@@ -90,8 +90,10 @@ def _document(item: Item) -> Document:
     return document.with_(content_sha=content_sha(document, "whole"), meta_sha=meta_sha(document))
 
 
-def ingest_folder(settings: Settings, name: str, folder: Path, *, on_progress: Progress = no_progress) -> QueryEngine:
-    """An engine over a folder, ingested as a user would in the database `name` of its own.
+def portfolio_engine(
+    settings: Settings, folder: Path, *, name: str = "portfolio", on_progress: Progress = no_progress
+) -> QueryEngine:
+    """An engine for evaluation over a folder, ingested as a user would in the database `name` of its own.
 
     Unchanged documents are kept; what is no longer in the folder is removed. The user's database stays as it is.
 
@@ -109,7 +111,7 @@ def ingest_folder(settings: Settings, name: str, folder: Path, *, on_progress: P
     for item in report.items:
         if item.outcome == "failed":
             raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
-    return build_query_engine(own)
+    return with_caches(build_query_engine(own), keep=True)
 
 
 def evaluation_database(settings: Settings, name: str) -> Settings:

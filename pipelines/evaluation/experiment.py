@@ -11,7 +11,7 @@ from typing import Any, Literal
 from config.parts import CUTS, PARTS
 from config.settings import Settings
 from pipelines.errors import ConfigError, RetrievalError
-from pipelines.evaluation.corpus import Progress, document_id, index_dataset, no_progress, with_caches
+from pipelines.evaluation.corpus import Progress, document_id, index_dataset, no_progress
 from pipelines.evaluation.datasets import Dataset, load_beir
 from pipelines.evaluation.measures import DEFAULT, Comparison, Run, compare_sets, means, parse_measure, per_topic
 from pipelines.query.ablation import TUNABLE, change_settings, settings_without
@@ -169,7 +169,7 @@ def index_judged_sets(
     sets: dict[str, JudgedSet] = {}
     for given in datasets:
         dataset = given if isinstance(given, Dataset) else load_beir(given)
-        engine = with_caches(index_dataset(settings, dataset, on_progress), keep=True)
+        engine = index_dataset(settings, dataset, on_progress)
         if dataset.name in sets:
             dataset = replace(dataset, name=f"{dataset.name} {dataset.sha} {len(sets) + 1}")
         sets[dataset.name] = JudgedSet(dataset, engine, on_progress)

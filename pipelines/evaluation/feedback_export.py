@@ -107,40 +107,32 @@ def verdicts(said: AnswerFeedback, given: Iterable[Mapping[str, Any]]) -> dict[t
     if said.answered and any(one["kind"] == "thumb" and one["value"] > 0 for one in given):
         cited = set(said.quotes)
         right = (cited & opened or cited) - wrong
-    votes = {passage: 1 for n in sorted(right) for passage in _passages(said, n)}
-    return votes | {passage: -1 for n in sorted(wrong) for passage in _passages(said, n)}
-
-
-def _passages(said: AnswerFeedback, n: int) -> list[tuple[str, str]]:
-    source = said.sources.get(n)
-    if source is None:
-        return []
-    return [(source["document_id"], words) for words in said.quotes.get(n) or (source["snippet"],)]
+    votes: dict[tuple[str, str], int] = {}
+    for vote, numbers in ((1, right), (-1, wrong)):
+        for n in sorted(numbers & said.sources.keys()):
+            source = said.sources[n]
+            for words in said.quotes.get(n) or (source["snippet"],):
+                votes[source["document_id"], words] = vote
+    return votes
 
 
 def _is_judged(engine: Engine, topic: _Topic, audience: Audience, left_out: Counter[str]) -> bool:
     """Sort the passages of a topic that still stand in a document; True if something is known of it."""
-    for (document, words), votes in topic.votes.items():
-        name = _name_of(engine, document, words, audience)
-        if not votes:
-            left_out["readers disagree"] += 1
-        elif name is None:
-            left_out["the document is gone or changed"] += 1
-        else:
-            (topic.relevant if votes > 0 else topic.wrong).append((document, name, words))
+    with reading(engine, "reading documents") as connection:
+        for (document, words), votes in topic.votes.items():
+            held = documents.c.text.contains(words, autoescape=True)
+            named = select(documents.c.name).where(documents.c.id == document, seen_by(audience), held)
+            name = connection.execute(named).scalar()
+            if not votes:
+                left_out["readers disagree"] += 1
+            elif name is None:
+                left_out["the document is gone or changed"] += 1
+            else:
+                (topic.relevant if votes > 0 else topic.wrong).append((document, name, words))
     known = bool(topic.relevant or topic.wrong or topic.silent)
     if not known:
         left_out["nothing is known of what is relevant"] += 1
     return known
-
-
-def _name_of(engine: Engine, document_id: str, words: str, audience: Audience) -> str | None:
-    """The name of a document, if these words stand in it."""
-    held = documents.c.text.contains(words, autoescape=True)
-    statement = select(documents.c.name).where(documents.c.id == document_id, seen_by(audience), held)
-    with reading(engine, "reading a document") as connection:
-        name: str | None = connection.execute(statement).scalar()
-        return name
 
 
 def _write_topics(folder: Path, kept: list[_Topic]) -> None:
@@ -154,20 +146,20 @@ def _write_topics(folder: Path, kept: list[_Topic]) -> None:
     _write_lines(folder / "queries.jsonl", ({"_id": topic.id, "text": topic.question} for topic in judged))
     grades = []
     for topic in judged:
-        right = dict.fromkeys(document for document, _, _ in topic.relevant)
-        wrong = dict.fromkeys(document for document, _, _ in topic.wrong if document not in right)
-        grades += [(topic, document, True) for document in right] + [(topic, document, False) for document in wrong]
-    rows = [f"{topic.id}\t{document}\t{good:d}\n" for topic, document, good in grades]
+        good = {document: True for document, _, _ in topic.relevant}
+        graded = good | {document: False for document, _, _ in topic.wrong if document not in good}
+        grades += [(topic, document, relevant) for document, relevant in graded.items()]
+    rows = [f"{topic.id}\t{document}\t{relevant:d}\n" for topic, document, relevant in grades]
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")
     told = ({"question": topic.question, "document": document, "good": good} for topic, document, good in grades)
     _write_lines(folder / "feedback.jsonl", told)
 
 
 def _write_corpus(engine: Engine, path: Path, audience: Audience) -> int:
-    wanted = select(documents.c.id, documents.c.title, documents.c.text).where(seen_by(audience))
+    wanted = select(documents.c.id.label("_id"), documents.c.title, documents.c.text).where(seen_by(audience))
     with reading(engine, "reading documents") as connection:
         rows = connection.execute(wanted.order_by(documents.c.id).execution_options(yield_per=100))
-        return _write_lines(path, ({"_id": row.id, "title": row.title, "text": row.text} for row in rows))
+        return _write_lines(path, map(dict, rows.mappings()))
 
 
 def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

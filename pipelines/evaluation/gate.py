@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from config.settings import Settings
 from pipelines.errors import SourceError
-from pipelines.evaluation.answers import portfolio_engine, right_quote
-from pipelines.evaluation.corpus import Progress, no_progress
+from pipelines.evaluation.answers import right_quote
+from pipelines.evaluation.corpus import Progress, no_progress, portfolio_engine
 from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.experiment import index_judged_sets
 from pipelines.evaluation.measures import Comparison, compare

@@ -10,7 +10,8 @@ from app.conversation import Entry, Exchange, read_with
 from config.settings import get_settings
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
-from pipelines.evaluation.answers import has_facts, portfolio_engine
+from pipelines.evaluation.answers import has_facts
+from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Topic, json_lines, read_topic
 from pipelines.query.engine import QueryEngine
 from tests.bench import arguments, show, silent

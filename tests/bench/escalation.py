@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 
 from config.settings import get_settings
-from pipelines.evaluation.answers import portfolio_engine, right_quote
-from pipelines.evaluation.corpus import Progress, no_progress
+from pipelines.evaluation.answers import right_quote
+from pipelines.evaluation.corpus import Progress, no_progress, portfolio_engine
 from pipelines.evaluation.datasets import Topic, json_lines, load_topics
 from pipelines.query.engine import QueryEngine
 from pipelines.types import SearchReport

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.settings import get_settings
-from pipelines.evaluation.answers import portfolio_engine
+from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
 from pipelines.query.answerers.quotation import extract_from
 from pipelines.query.context import retrieve_context

@@ -10,7 +10,7 @@ from llama_index.core.llms import LLM
 from config.settings import Settings, get_settings
 from pipelines.errors import RetrievalError
 from pipelines.evaluation.answerability import ANSWERABLE, Collection, LabelledQuestion, load_collection
-from pipelines.evaluation.corpus import Progress, document_id, index_dataset, with_caches
+from pipelines.evaluation.corpus import Progress, document_id, index_dataset
 from pipelines.evaluation.measures import compare, means, per_topic
 from pipelines.models.llm import build_llm
 from pipelines.query.engine import QueryEngine
@@ -46,7 +46,7 @@ def measure_follow_ups(
     asked = [one for one in collection.questions if one.history and one.answers and one.label in _ANSWERED]
     name = collection.dataset.name
     indexed = index_dataset(settings, collection.dataset, on_progress)
-    engine = replace(with_caches(indexed, keep=True).with_changes({"escalation.mode": "off"}), llm=llm)
+    engine = replace(indexed.with_changes({"escalation.mode": "off"}), llm=llm)
     runs: dict[str, dict[str, Ranks]] = {LAST: {}, CONDENSED: {}}
     made: dict[str, str] = {}
     for done, question in enumerate(asked, start=1):

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from app.cli import evaluate
 from config.settings import Settings
 from pipelines.errors import ConfigError
-from pipelines.evaluation.corpus import index_dataset, ingest_folder
+from pipelines.evaluation.corpus import index_dataset, portfolio_engine
 from pipelines.evaluation.datasets import load_beir
 from pipelines.evaluation.experiment import SYSTEMS, ablate, index_judged_sets, run_experiment
 from pipelines.evaluation.measures import means
@@ -51,7 +51,7 @@ def test_a_folder_evaluated_at_another_place_does_not_stand_there_twice(settings
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "crane.md").write_text("# Crane\n\nThe crane moved 40 containers an hour.\n")
-        engine = ingest_folder(settings, "folders", tmp_path / place, on_progress=lambda *_: None)
+        engine = portfolio_engine(settings, tmp_path / place, name="folders")
         assert engine.store.count() == 1
 
 

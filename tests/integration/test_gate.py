@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from config.settings import EmbeddingSettings, Settings
-from pipelines.evaluation.answers import has_facts, portfolio_engine
+from pipelines.evaluation.answers import has_facts
+from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import load_topics
 from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
 from pipelines.query.layout import blocks_of

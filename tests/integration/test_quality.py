@@ -8,7 +8,8 @@ import pytest
 from app.cli import evaluate, evaluate_parts
 from config.settings import Settings
 from pipelines.errors import ConfigError, SourceError
-from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
+from pipelines.evaluation.answers import evaluate_answers
+from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import load_topics
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine

@@ -20,7 +20,8 @@ from pathlib import Path
 import httpx
 
 from config.settings import LLMSettings, Settings
-from pipelines.evaluation.answers import evaluate_answers, portfolio_engine
+from pipelines.evaluation.answers import evaluate_answers
+from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Topic, load_topics
 
 DATA = Path(__file__).parents[2] / "data"
