@@ -1,6 +1,7 @@
 """Compare retrieval systems on judged sets: systems, rankings, measures, and the ablation of each part."""
 
 import contextvars
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -8,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
+import config
 from config.parts import CUTS, PARTS
 from config.settings import Settings
 from pipelines.errors import ConfigError, RetrievalError
@@ -22,49 +24,16 @@ from pipelines.types import MAX_QUESTION_CHARACTERS
 Changes = Mapping[str, Any]
 Scores = Mapping[str, Mapping[str, float]]  # by topic, each measure
 
-# Two retrievers and a weighted sum, everything newer switched off.
-PLAIN: dict[str, Any] = {
-    **settings_without(tuple(part for part in PARTS if part not in ("dense", "sparse"))),
-    "retrieval.mode": "hybrid",
-    "retrieval.fusion": "convex",
-    "retrieval.scale": "max",
-    "retrieval.dense_weight": 0.6,
-    "retrieval.ann_factor": 20,
-    "retrieval.leg_factor": 4,
-    "retrieval.bm25_b": 0.75,
-}
-SYSTEMS: dict[str, Changes] = {
-    "dense": {**PLAIN, "retrieval.mode": "dense"},
-    "sparse": {**PLAIN, "retrieval.mode": "sparse"},
-    "hybrid-rrf": {**PLAIN, "retrieval.fusion": "rrf", "retrieval.dense_weight": 0.5},
-    "hybrid-convex": PLAIN,
-    "hybrid-40-60": {**PLAIN, "retrieval.dense_weight": 0.6},  # 0.4 BM25 + 0.6 vectors
-    "hybrid-50-50": {**PLAIN, "retrieval.dense_weight": 0.5},
-    "classic": {  # vector x category x recency x quality
-        **PLAIN,
-        "retrieval.mode": "dense",
-        "retrieval.scale": "none",
-        "analysis.categories": "boost",
-        "factors.category": True,
-        "factors.resume": 1.3,
-        "factors.linkedin": 1.25,
-        "factors.journey": 1.2,
-        "factors.github": 1.15,
-        "factors.recency": "steps",
-        "factors.quality": True,
-    },
-    "hybrid+factors": {
-        "analysis.categories": "boost",
-        "analysis.years": "boost",
-        "analysis.names": True,
-        "factors.category": True,
-        "factors.section": 1.1,
-        "factors.recency": "steps",
-        "factors.quality": True,
-    },
-    "auto": {"escalation.mode": "auto"},
-    "default": {},
-}
+
+def _systems() -> dict[str, Changes]:
+    """The settings of each system of config/systems.toml, by its name."""
+    stated = tomllib.loads((Path(config.__file__).parent / "systems.toml").read_text(encoding="utf-8"))
+    newer = tuple(part for part in PARTS if part not in ("dense", "sparse"))
+    plain = {**settings_without(newer), **stated["plain"]}
+    return {name: {**(plain if own.pop("plain", False) else {}), **own} for name, own in stated["systems"].items()}
+
+
+SYSTEMS = _systems()
 
 
 def choose_systems(names: Iterable[str], overrides: Changes, baseline: str = "") -> dict[str, Changes]:
