@@ -224,7 +224,7 @@ class QueryEngine(BaseQueryEngine):
             filters=request.filters,
         )
         if not (answer.answered or intent.greeting):
-            answer = replace(answer, follow_ups=self._offered(answer, request, index, search.mark))
+            answer = replace(answer, follow_ups=self._offered(answer, request, search.index, search.mark))
         answer = with_identical_documents(answer, ledger, self.database.engine, request.audience)
         note_partial_documents(answer, self.database.engine, request.audience, ledger)
         trace = search.trace()

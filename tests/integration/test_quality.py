@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.cli import evaluate, evaluate_parts
+from app.cli import evaluate
 from config.settings import Settings
 from pipelines.errors import ConfigError, SourceError
 from pipelines.evaluation.answers import evaluate_answers
@@ -48,8 +48,7 @@ def topics(tmp_path: Path) -> Path:
 def measure(verb: Callable[..., None], settings: Settings, path: Path, **options: Any) -> None:
     """A verb of `footnote eval` with these settings, as JSON unless said otherwise."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (evaluate, evaluate_parts):
-            patch.setattr(module, "settings_now", lambda: settings)
+        patch.setattr(evaluate, "settings_now", lambda: settings)
         verb(path, **{"as_json": True, **options})
 
 
@@ -146,11 +145,11 @@ def test_claims_are_read_verified_and_reported(
         {"claim": "Whales sing.", "label": "not_supported", "evidence": [GARDEN], "supporting_sentences": [[]]},
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    measure(evaluate_parts.eval_grounding, settings, path)
+    measure(evaluate.eval_grounding, settings, path)
     report = json.loads(capsys.readouterr().out)
     assert report["bounds"]["supported"] == {"precision": 1.0, "recall": 1.0}
     assert report["auroc"]["committed"] == {"supported": 1.0, "supported against not": 1.0, "any support": 1.0}
-    measure(evaluate_parts.eval_grounding, settings, path, limit=1, words=True, as_json=False)
+    measure(evaluate.eval_grounding, settings, path, limit=1, words=True, as_json=False)
     printed = capsys.readouterr().out
     assert "1 claims" in printed
     assert "verdict supported: precision 1.000" in printed
@@ -164,4 +163,4 @@ def test_a_broken_line_of_claims_is_named(settings: Settings, tmp_path: Path, li
     path = tmp_path / "claims.jsonl"
     path.write_text(line)
     with pytest.raises(SourceError, match=r"1 of .*claims\.jsonl"):
-        measure(evaluate_parts.eval_grounding, settings, path, words=True)
+        measure(evaluate.eval_grounding, settings, path, words=True)
