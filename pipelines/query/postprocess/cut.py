@@ -23,7 +23,7 @@ def no_similarity(_: str) -> None:
     """No similarity is known, as in a search without vectors."""
 
 
-class Cut(BaseNodePostprocessor):
+class CandidateCut(BaseNodePostprocessor):
     """Keeps the nodes at the places that `kept` names, in their order, and reports the others as cut by `why`."""
 
     why: ClassVar[str]
@@ -43,7 +43,7 @@ class Cut(BaseNodePostprocessor):
         return [hit for place, hit in enumerate(nodes) if place in kept]
 
 
-class MinScore(Cut):
+class MinScore(CandidateCut):
     """Keeps the nodes whose similarity to the question is at least `least`, and those whose similarity is not known."""
 
     why: ClassVar[str] = "min_score"
@@ -55,7 +55,7 @@ class MinScore(Cut):
         return {place for place, known in enumerate(similarities) if known is None or known >= self.least}
 
 
-class DocumentQuota(Cut):
+class DocumentQuota(CandidateCut):
     """Keeps the first `per_document` nodes of each document, in their order; all of the documents in `named`.
 
     Keeps everything where the candidates are of fewer than `among` documents.
@@ -78,7 +78,7 @@ class DocumentQuota(Cut):
         return places
 
 
-class TopN(Cut):
+class TopN(CandidateCut):
     """Keeps the first `top_n` nodes, and of several documents in `named` the best of each."""
 
     why: ClassVar[str] = "top_n"

@@ -12,7 +12,7 @@ from pipelines.query import postprocess
 from pipelines.query.ablation import change_settings, settings_without
 from pipelines.query.postprocess import build_additions, build_cuts, build_factors
 from pipelines.query.postprocess.boost import Boost
-from pipelines.query.postprocess.cut import Cut
+from pipelines.query.postprocess.cut import CandidateCut
 from pipelines.query.trace import Ledger
 from pipelines.types import QueryIntent
 from tests.unit.query.builders import hit
@@ -103,9 +103,9 @@ def test_every_postprocessor_is_built_when_everything_is_on() -> None:
         for path in folder.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ClassDef)
-        and {base.id for base in node.bases} & {"Boost", "Cut", "BaseNodePostprocessor"}
+        and {base.id for base in node.bases} & {"Boost", "CandidateCut", "BaseNodePostprocessor"}
     ]
-    assert sorted(set(classes) - {Boost.__name__, Cut.__name__}) == sorted(names(FACTORS + CUTS))
+    assert sorted(set(classes) - {Boost.__name__, CandidateCut.__name__}) == sorted(names(FACTORS + CUTS))
 
 
 def test_the_order_of_the_parts_is_that_of_the_lists() -> None:
