@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.conversation import Exchange, written_by
-from app.wording import FINDING, ONLY_NEAR, by_document, cited_place, how_it_ended, place_and_others, readable
+from app.wording import FINDING, by_document, cited_place, how_it_ended, near_heading, place_and_others, readable
 from pipelines.answers import Answer, Citation, Sentence, Source
 from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.layout import AnswerBlock, blocks_of
@@ -136,7 +136,7 @@ def _spent(answer: Answer) -> list[str]:
 
 def _groups(exchange: Exchange) -> list[dict[str, Any]]:
     if exchange.answer and not exchange.answer.answered:
-        return [_group(ONLY_NEAR, list(exchange.sources.values()), quoted=True)]
+        return [_group(near_heading(exchange.answer.model), list(exchange.sources.values()), quoted=True)]
     cited = exchange.cited()
     rest = [source for source in exchange.sources.values() if source not in cited]
     return [_group("Sources", cited), _group(f"Also read, not cited ({len(rest)})", rest, folded=True)]

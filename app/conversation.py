@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from app.typeset import literal
-from app.wording import FINDING, ONLY_NEAR, place, readable
+from app.wording import FINDING, near_heading, place, readable
 from pipelines.answers import Answer, Citation, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
 from pipelines.query.answerers.overview import OVERVIEW
@@ -164,7 +164,7 @@ def as_markdown(exchange: Exchange) -> str:
     else:
         parts.append(f"{literal(written_by(answer))}. Confidence: {answer.confidence}.")
         if answer.nearest:
-            parts.append(f"## {ONLY_NEAR}")
+            parts.append(f"## {near_heading(answer.model)}")
         parts += [_source_markdown(exchange, source) for source in answer.nearest]
         parts += [f"Sources disagree: {literal(conflict.said)}" for conflict in answer.conflicts]
         parts += [f"Note: {literal(note)}" for note in answer.notes]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.conversation import written_by
 from app.typeset import literal
-from app.wording import FINDING, ONLY_NEAR, is_made, page_or_lines
+from app.wording import FINDING, is_made, near_heading, page_or_lines
 from pipelines.answers import Answer, Source
 from pipelines.errors import PackError
 from pipelines.query.pack import MAX_BYTES, Pack, pack_json, read_pack
@@ -118,7 +118,10 @@ def pack_markdown(pack: Pack) -> str:
     if rest:
         parts += ["## Also read, not cited", _listed(rest)]
     if answer.nearest and not answer.answered:
-        parts += [f"## {ONLY_NEAR}", *(f"- {_where(near)}: “{literal(near.words)}”" for near in answer.nearest)]
+        parts += [
+            f"## {near_heading(answer.model)}",
+            *(f"- {_where(near)}: “{literal(near.words)}”" for near in answer.nearest),
+        ]
     parts += ["## Documents", _documents(pack)] if pack.documents else []
     parts += ["## How it was made", _table(("what", "value"), list(_made(pack)))]
     parts.append("`footnote replay` with the JSON file beside this one asks again, and says what changed and why.")

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pipelines.answers import Citation, Source
+from pipelines.query.answerers.people import ASKED_BACK
 
 _EXPORTER = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|Pages|LibreOffice \w+) - ", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.(?:pdf|docx?|txt|md|markdown|html?|pptx?|xlsx?|od[tsp]|csv|rtf|json|tex)$", re.IGNORECASE)
@@ -194,6 +195,16 @@ _BY = {"rules": "by rules, from the questions before it", "model": "by the langu
 
 
 ONLY_NEAR = "Only near, not an answer"
+
+
+def near_heading(model: str) -> str:
+    """What is said above the nearest words of an abstention, and above the people whom a question fits."""
+    return "Who fits" if model == ASKED_BACK else ONLY_NEAR
+
+
+def offers(model: str, *, answered: bool) -> str:
+    """What is said above the questions that may be asked next."""
+    return "You could ask next" if answered else "You may mean" if model == ASKED_BACK else "These have an answer"
 
 
 def added(pairs: Iterable[Sequence[str]]) -> str:

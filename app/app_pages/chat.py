@@ -9,6 +9,7 @@ from app import render, session, widgets
 from app.chat_engine import ChatEngine, Shelf, starters
 from app.conversation import Exchange, Intake, read_with
 from app.typeset import literal
+from app.wording import offers
 from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS, Filters
 
@@ -127,7 +128,7 @@ def _follow_ups(engine: ChatEngine) -> None:
         last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
         last.has_follow_ups = True
     if last.answer.follow_ups and not last.answer.answered:
-        st.caption("These have an answer:")
+        st.caption(f"{offers(last.answer.model, answered=False)}:")
     for index, text in enumerate(last.answer.follow_ups):
         st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
                   type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip

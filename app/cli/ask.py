@@ -58,6 +58,7 @@ def ask(
     """
     settings = settings_now()
     from app.pack import files_of
+    from app.wording import offers
     from pipelines.query.answer import answer_json
     from pipelines.query.citation_markers import split_markers
     from pipelines.query.engine import build_query_engine
@@ -78,7 +79,7 @@ def ask(
         _keep_answer(engine, question, filters, answer, paths)
     for number, text in enumerate(() if as_json else engine.suggest(answer, filters=filters)):
         if not number:
-            say("\nYou could ask next:" if answer.answered else "\nThese have an answer:", "dim")
+            say(f"\n{offers(answer.model, answered=answer.answered)}:", "dim")
         say(f"  {text}", "dim")
 
 
@@ -149,7 +150,7 @@ def marked(answer: Mapping[str, Any]) -> str:
 
 def say_sources(answer: Mapping[str, Any]) -> None:
     """The footnotes by document and what they disagree about; of an abstention what came nearest."""
-    from app.wording import ONLY_NEAR, cited_numbers, conflict_of, how_it_ended, options_of, read_as, source_of
+    from app.wording import cited_numbers, conflict_of, how_it_ended, near_heading, options_of, read_as, source_of
     from config.prompts import COURTESIES
 
     cited = cited_numbers(answer["sentences"], answer["conflicts"])
@@ -162,7 +163,7 @@ def say_sources(answer: Mapping[str, Any]) -> None:
         say(f"Sources disagree: {conflict_of(conflict)[0]}", "yellow")
     if not answer["answered"]:
         if answer["nearest"]:
-            say(f"\n{ONLY_NEAR}:", "dim")
+            say(f"\n{near_heading(answer['model'])}:", "dim")
         print_documents(map(source_of, answer["nearest"]), quoted=True)
         if narrowed := options_of(answer["filters"]):
             say(f"Only a part of the documents was searched. To search all of them, leave out: {narrowed}", "yellow")

@@ -223,7 +223,7 @@ class QueryEngine(BaseQueryEngine):
             added=intent.added,
             filters=request.filters,
         )
-        if not (answer.answered or intent.greeting):
+        if not (answer.answered or answer.follow_ups or intent.greeting):
             answer = replace(answer, follow_ups=self._offered(answer, request, search.index, search.mark))
         answer = with_identical_documents(answer, ledger, self.database.engine, request.audience)
         note_partial_documents(answer, self.database.engine, request.audience, ledger)
@@ -291,7 +291,7 @@ class QueryEngine(BaseQueryEngine):
             return answer.follow_ups
         request = self._request(answer.question, filters, audience, history=history)
         if not answer.answered:
-            return answer.follow_ups or self._tried(answer, request)
+            return self._tried(answer, request)
         ask = partial(self._quoting.ask, filters=request.filters, audience=request.audience, record=False)
         try:
             with self.active.snapshot():

@@ -287,6 +287,18 @@ def test_what_an_abstention_offers_is_said_to_have_an_answer(engine: FakeEngine,
     assert not at.exception
 
 
+def test_a_question_back_shows_who_fits_and_offers_the_question_about_each(engine: FakeEngine, chat: Open) -> None:
+    about_ann = "Where does Ann live?"
+    engine.script["Where does she live?"] = abstained(
+        "Where does she live?", [resume], [], model="a question back", follow_ups=(about_ann,)
+    )
+    engine.suggestions["Where does she live?"] = (about_ann,)
+    at = ask(chat(), "Where does she live?")
+    assert answers(at)[0]["groups"][0]["heading"] == "Who fits"
+    assert "You may mean:" in [caption.value for caption in at.caption]
+    assert at.button(key="follow_up_0").label == about_ann
+
+
 def test_an_error_is_told_with_its_hint_and_what_had_arrived_stays(engine: FakeEngine, chat: Open) -> None:
     engine.script[REEDS] = [Token("A reed "), ModelError("The model <b>died</b>.", hint="Start it.")]
     at = ask(chat(), REEDS)
