@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pipelines.bullets import item_body
 from pipelines.headings import MAX_TITLE, Span, headings, promote_headings, trim_span
 from pipelines.markup import MarkupScan, opener, plain, replaced, scan_markup
+from pipelines.text import line_breaks
 from pipelines.types import Block, BlockKind, Document
 
 if TYPE_CHECKING:
@@ -16,9 +18,7 @@ if TYPE_CHECKING:
 _MAX_HEADING = 5_000
 _FILLER = "<wbr>"  # in a table of HTML, which a blank line would end
 _INSET = 4  # spaces before what is inside an admonition or a tab
-_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+\S")
 _ALERT = re.compile(r"[ \t]*>[ \t]?\[![\w -]{1,40}\][+-]?[ \t]*")
-_ROW_TAG = re.compile(r"<tr[\s>]", re.IGNORECASE)
 _KINDS: dict[str, BlockKind] = {
     "heading_open": "heading",
     "paragraph_open": "paragraph",
@@ -36,7 +36,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     fence, HTML, a list or a quotation is not. Each list item is a block, starting at its marker. What is inside an
     admonition or a tab is read as if it stood outside; its opening and closing lines are in no block.
     """
-    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    starts = [0, *(place + 1 for place in line_breaks(text)), len(text)]
     blocks: list[Block] = []
     depth = 0
     for token in _markdown().parse(_without_frames(text)):
@@ -51,7 +51,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
             level = int(token.tag[1])
             if token.level or _is_too_long(text[start:end]) or not title_of(text, start, end):
                 kind, level = "paragraph", 0
-        if token.type == "html_block" and _ROW_TAG.search(text, start, end):
+        if token.type == "html_block" and has_tag(text[start:end], "tr"):
             kind = "table"
         if kind == "paragraph" and depth:
             kind = "list"
@@ -155,6 +155,11 @@ def _markdown() -> "MarkdownIt":
     return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
+def has_tag(source: str, name: str) -> bool:
+    """True if an element of this name opens in a source of HTML."""
+    return any(after[:1].isspace() or after[:1] == ">" for after in source.lower().split(f"<{name}")[1:])
+
+
 def text_blocks(text: str) -> tuple[Block, ...]:
     """Blocks of a plain text: paragraphs between blank lines, list items, and headings (see `headings`)."""
     lines = list(_lines(text))
@@ -166,7 +171,8 @@ def text_blocks(text: str) -> tuple[Block, ...]:
         if start < done:
             continue
         heading = found.get(trim_span(text, start, end)[0])
-        item = not heading and _ITEM.match(text, start, end)
+        first = trim_span(text, start, end)[0]
+        item = not heading and item_body(text, first, end) > first
         if opened and (heading or item or start > closed + 1):
             blocks.append(Block(*trim_span(text, opened[0], closed), opened[1]))
             opened = None

@@ -72,14 +72,19 @@ def begins_address(text: str) -> bool:
     """True if a text begins with an e-mail address or a link: a scheme, `name@`, `host.com/`."""
     host, slash, _ = text.partition("/")
     name, _, ending = host.partition(".")
-    is_host = bool(slash) and is_label(name) and ending.isalpha() and ending.isascii() and 2 <= len(ending) <= 4
+    is_host = bool(slash) and _is_label(name) and ending.isalpha() and ending.isascii() and 2 <= len(ending) <= 4
     local, at, _ = text.partition("@")
     is_local = bool(at and local) and all(char.isalnum() or char in _IN_LOCAL_PART for char in local)
     return text.lower().startswith(_SCHEMES) or is_local or is_host
 
 
-def is_label(name: str) -> bool:
-    """True if a name may be one label of a host."""
+def is_host(text: str) -> bool:
+    """True if a text begins with the name of a host, alone or before a slash: "host.com/path"."""
+    labels = text.partition("/")[0].split(".")
+    return 1 < len(labels) < 7 and all(map(_is_label, labels))
+
+
+def _is_label(name: str) -> bool:
     return bool(name) and all(char.isalnum() or char in _IN_HOST for char in name)
 
 

@@ -10,7 +10,6 @@ MAX_TITLE = 200
 Span = tuple[int, int]
 
 NONE, MARKED, PART, CHAPTER, CAPITALS, TITLE, LABEL = range(7)  # from the strongest style to the weakest
-_ATX = re.compile(r"(#{1,6})[ \t]+\S")
 _WIKI = re.compile(r"((?:= ?){1,6})[^=;\n]{1,150}((?: ?=){1,6})")
 _CAPS_END = ".,;!?"
 _CAPS_SHARE = 0.4
@@ -20,26 +19,20 @@ _TITLE_WORDS = 9
 _LONG = 150
 _SERIES = 1_000
 _UNWRAPPED = 120
-_NUMERAL = (
-    r"(?:[ivxlc]{1,7}|\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|the (?:first|second|third|last))\b"
+_PARTS = frozenset("part book volume teil buch band partie livre parte libro livro".split())
+_CHAPTERS = frozenset(
+    "chapter letter section appendix kapitel abschnitt anhang chapitre capitulo capítulo capitolo seccion sección"
+    " sezione".split()
 )
-_PART_LINE = re.compile(
-    rf"(?:part|book|volume|teil|buch|band|partie|livre|parte|libro|livro) {_NUMERAL}", re.IGNORECASE
-)
-_CHAPTER_LINE = re.compile(
-    rf"(?:chapter|letter|section|appendix|kapitel|abschnitt|anhang|chapitre|cap[íi]tulo|capitolo|secci[óo]n|sezione)"
-    rf" {_NUMERAL}|(?:introduction|preface|foreword|prologue|epilogue|afterword|conclusion)[.:]?$",
-    re.IGNORECASE,
-)
-_AFTER_NUMERAL = re.compile(r"[.:]?$|[.:]? ?[–—-] ?\S|[.:] \S")
-_ROMAN = re.compile(r"[IVXLC]{1,7}\.?")
+_UNNUMBERED = frozenset("introduction preface foreword prologue epilogue afterword conclusion".split())
+_NUMERALS = frozenset("one two three four five six seven eight nine ten first second third last".split())
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[A-Z]\.|[IVX]{1,5}\.)[ \t]+(?=\S)")
-_CODE = re.compile(r"[=|<>{}\\_$;]|://|^[-+/]")
+_IN_CODE = (*"=|<>{}\\_$;", "://")
 _NO_TITLE = re.compile(
     r"[\[@\t|<>{}\\=_*]|://|\.\.\.|\b(?:19|20)\d\d\b.{0,12}[-–—]|[-–—] ?(?:19|20)\d\d\b|^by |\bdear\b|↩", re.IGNORECASE
 )
+_MAX_SPEAKER = 40
 _TITLE_END = ".,;:!…\"'”’»“-–—"
-_SPEAKER = re.compile(r"[^a-z:]{2,40}: ")
 _QUOTES = "\"'“”‘’«»„([-–—•"
 _NO_PROSE = "-*+•‣◦▪▫●○∙➢➤►▶✓✔|"
 _LEAD_INS = frozenset(
@@ -49,7 +42,7 @@ _LEAD_INS = frozenset(
 _SMALL_WORDS = frozenset(
     "a an the of and or for to in on with by at & de la le du des und der die das von y e del di".split()
 )
-_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*")
+_UNDERLINES = "=-~^\"'`#*+.:_"
 _NO_BLOCK = Block(0, 0, "heading")
 
 
@@ -149,10 +142,11 @@ def _lines_in_context(text: str, lines: Sequence[Span]) -> list[LineInContext]:
 
 def _underline(text: str, line: LineInContext, following: Span) -> str:
     """The character that underlines the line, or an empty string."""
-    match = _UNDERLINE.fullmatch(text, *following) if following[0] == line.end + 1 else None
-    if match is None or following[1] - line.start > MAX_TITLE or not any(map(str.isalnum, line.text)):
+    if following[0] != line.end + 1 or following[1] - line.start > MAX_TITLE or not any(map(str.isalnum, line.text)):
         return ""
-    return match[1] if len(match[0].rstrip()) >= 0.6 * len(line.text) else ""
+    rule = text[slice(*following)].rstrip(" \t")
+    is_rule = len(rule) > 2 and len(set(rule)) == 1 and rule[0] in _UNDERLINES
+    return rule[0] if is_rule and len(rule) >= 0.6 * len(line.text) else ""
 
 
 def _single_line(text: str, block: Block) -> str:
@@ -194,7 +188,7 @@ def _heading_style(line: LineInContext, capitals_common: bool) -> tuple[int, int
     level = _level(line)
     if level:
         return MARKED, level
-    capitals = CAPITALS if not capitals_common and is_capitals(line.text) and not _CODE.search(line.text) else NONE
+    capitals = CAPITALS if not capitals_common and is_capitals(line.text) and not _is_code(line.text) else NONE
     return (_chapter_style(line) or capitals or _short_style(line) if line.opens else capitals), 0
 
 
@@ -202,23 +196,42 @@ def _level(line: LineInContext) -> int:
     """The level given by `#` or `==` marks, or 0."""
     if line.text[0] not in "#=":
         return 0
-    atx, wiki = _ATX.match(line.text), _WIKI.fullmatch(line.text)
-    if atx and not line.indented:
-        return len(atx[1])
+    wiki, level = _WIKI.fullmatch(line.text), len(line.text) - len(line.text.lstrip("#"))
+    if 0 < level < 7 and not line.indented and line.text[level : level + 1] in (" ", "\t"):
+        return level
     return wiki[1].count("=") if wiki and wiki[1].count("=") == wiki[2].count("=") else 0
 
 
 def _chapter_style(line: LineInContext) -> int:
     """The style of a line that numbers a part or a chapter."""
     words = line.text
-    if line.apart and line.below and _ROMAN.fullmatch(words):
+    bare = words.removesuffix(".")
+    if line.apart and line.below and bare and len(bare) < 8 and not bare.strip("IVXLC"):
         return CHAPTER
-    for style, pattern in ((PART, _PART_LINE), (CHAPTER, _CHAPTER_LINE)):
-        match = pattern.match(words) if len(words) <= _SHORT else None
-        if match and _AFTER_NUMERAL.match(words, match.end()):
-            bare = match.end() >= len(words) - 1
-            return style if bare or words[-1] not in _CAPS_END or words.isupper() else NONE
-    return NONE
+    name, _, rest = words.lower().partition(" ") if len(words) <= _SHORT else ("", "", "")
+    if name.rstrip(".:") in _UNNUMBERED and not rest and len(name) - len(name.rstrip(".:")) < 2:
+        return CHAPTER
+    style = PART if name in _PARTS else CHAPTER if name in _CHAPTERS else NONE
+    numeral = rest.removeprefix("the ")
+    end = next((place for place, char in enumerate(numeral) if not char.isalnum()), len(numeral))
+    if not style or not _is_numeral(numeral[:end]):
+        return NONE
+    behind = words[len(words) - len(numeral) + end :]
+    title = behind[1:] if behind[:1] in (".", ":") else behind
+    is_titled = title.lstrip(" ")[:1] in tuple("–—-") or (title != behind and title[:1] == " ")
+    if title.strip() and not is_titled:
+        return NONE
+    return style if not title.strip() or words[-1] not in _CAPS_END or words.isupper() else NONE
+
+
+def _is_numeral(word: str) -> bool:
+    """True for a number of at most three digits, in Roman letters, or in words."""
+    is_roman = 0 < len(word) < 8 and not word.strip("ivxlc")
+    return is_roman or word in _NUMERALS or (word.isdecimal() and len(word) < 4)
+
+
+def _is_code(words: str) -> bool:
+    return words[0] in "-+/" or any(sign in words for sign in _IN_CODE)
 
 
 def _short_style(line: LineInContext) -> int:
@@ -253,7 +266,8 @@ def _is_title(line: LineInContext) -> bool:
         return False
     if not any(map(str.isalpha, words)) or words[0].islower() or _NO_TITLE.search(words):
         return False
-    if _SPEAKER.match(words):
+    speaker, colon, _ = words.partition(": ")
+    if colon and 1 < len(speaker) <= _MAX_SPEAKER and speaker.upper() == speaker and ":" not in speaker:
         return False
     return not _NUMBERED.match(line.below) and line.below.lstrip()[:1] not in _NO_PROSE
 

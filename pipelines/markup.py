@@ -93,12 +93,7 @@ _LINE_MARKS = re.compile(
 _BREAK = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\Z))")
 _TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)|\[[^\[\]\n]{0,200}\]")
 _ATTRIBUTE = re.compile(r"""(?:\b([\w-]+)\s{0,3}=\s{0,3})?(?:"([^"]*)"|'([^']*)'|`([^`]*)`)""")
-_BAR = re.compile(r"(?<!\\)\|")
 _ROW_BAR = re.compile(r"\\(?=\|)|[ \t]*(?<!\\)\|[ \t]*")
-_TABLE_RULE = re.compile(r"\|(?: --- \|)+")
-_DASH = re.compile(r"^ *- (?=\S)")
-_SPACES = re.compile(r"[ \t\xa0]+")
-_BLANK_LINES = re.compile(r"\n{3,}")
 _CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}", "{--": "--}", "{>>": "<<}"}
 
 
@@ -268,20 +263,30 @@ class _Scanner:
         """A code span: only a bar's backslash is markup in it, and only in a row."""
         mark, start, limit = found[0], found.end(), self._limit(found.end())
         if self._is_table:
-            bar = _BAR.search(self.text, start, end)
-            limit = bar.start() if bar else end
+            limit = next((at for at in range(start, end) if self.text[at] == "|" and self.text[at - 1] != "\\"), end)
         if self._missing.get(mark, -1) >= limit:
             return start
-        closing = re.compile(rf"(?<!`){mark}(?!`)").search(self.text, start, limit)
-        if closing is None:
+        closing = self._run_of_ticks(len(mark), start, limit)
+        if closing < 0:
             self._missing[mark] = limit
             return start
         self._note(*found.span())
-        self._note(*closing.span())
-        if self._is_table:
-            for escaped in re.finditer(r"\\(?=\|)", self.text[start : closing.start()]):
-                self._note(start + escaped.start(), start + escaped.end())
-        return closing.end()
+        self._note(closing, closing + len(mark))
+        escaped = self.text.find("\\|", start, closing) if self._is_table else -1
+        while escaped >= 0:
+            self._note(escaped, escaped + 1)
+            escaped = self.text.find("\\|", escaped + 1, closing)
+        return closing + len(mark)
+
+    def _run_of_ticks(self, length: int, start: int, limit: int) -> int:
+        """Where a run of just as many ticks stands; -1 for none."""
+        while (first := self.text.find("`", start, limit)) >= 0:
+            start = first
+            while start < limit and self.text[start] == "`":
+                start += 1
+            if start - first == length:
+                return first
+        return -1
 
     def _read_comment(self, found: re.Match[str], end: int) -> int:
         opening, whole = found[0], len(self.text)
@@ -544,7 +549,14 @@ def plain(text: str, *, images: bool = True) -> str:
         kept += [_tidied(replaced(text, spans, done, start)), "\n".join(_code_lines(replaced(text, spans, start, end)))]
         done = end
     kept.append(_tidied(replaced(text, spans, done)))
-    return _BLANK_LINES.sub("\n\n", "\n".join(kept)).strip()
+    return _with_single_gaps("\n".join(kept))
+
+
+def _with_single_gaps(text: str) -> str:
+    """The text with at most one empty line in a row, and none at its ends."""
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text.strip()
 
 
 def _code_lines(code: str) -> Iterator[str]:
@@ -552,13 +564,17 @@ def _code_lines(code: str) -> Iterator[str]:
 
 
 def _tidied(text: str) -> str:
-    return "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n"))
+    return "\n".join(_with_single_spaces(line) for line in text.split("\n"))
+
+
+def _with_single_spaces(line: str) -> str:
+    return " ".join(filter(None, line.replace("\t", " ").replace("\xa0", " ").split(" "))).strip()
 
 
 def without_rendering_marks(text: str) -> str:
     """The text of a loader's rendering without code fences, table pipes and list dashes."""
     lines = (_without_line_marks(line) for line in text.split("\n") if not _FENCE.match(line))
-    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+    return _with_single_gaps("\n".join(lines))
 
 
 def with_opening_fence(text: str) -> str:
@@ -569,11 +585,12 @@ def with_opening_fence(text: str) -> str:
 
 def _without_line_marks(line: str) -> str:
     if not (line.startswith("| ") and line.endswith(" |")):
-        return _DASH.sub("", line, count=1)
-    if _TABLE_RULE.fullmatch(line):
+        item = line.lstrip(" ")
+        return item[2:] if item.startswith("- ") and item[2:3].strip() else line
+    if not line.strip("|- "):
         return ""
     cells = line.replace("\\|", "\x00").replace("|", " ").replace("\x00", "|")
-    return _SPACES.sub(" ", cells).strip()
+    return _with_single_spaces(cells)
 
 
 def without_comments(text: str) -> str:

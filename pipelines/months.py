@@ -102,13 +102,20 @@ def month_text(month: str) -> str:
     return f"{_NAMES[int(stated[2]) - 1]} {stated[1]}"
 
 
-_FISCAL = re.compile(r"(?<![a-z0-9])fy[\s_-]*(\d{4}|\d{2})(?:[\s_/–-]+(\d{4}|\d{2}))?(?!\d)")
-_FISCAL_WORDS = re.compile(r"(?<![a-z])fiscal year\s+(\d{4})(?:[\s/–-]+(\d{4}|\d{2}))?(?!\d)")
+def without_date(stem: str) -> str:
+    """A file's name without the date that it begins with: "2014-03-12-coming-soon"; as it is without one, or more."""
+    year, *parts = stem.replace("_", "-").replace(" ", "-").split("-", 3)
+    is_dated = len(parts) == 3 and len(year) == 4 and all(map(str.isdecimal, (year, *parts[:2])))
+    words = stem[len(stem) - len(parts[2]) :].lstrip("-_ ") if is_dated and max(map(len, parts[:2])) < 3 else ""
+    return words or stem
+
+
+_FISCAL = re.compile(r"(?<![a-z0-9])(?:fy[\s_-]*|fiscal year\s+)(\d{4}|\d{2})(?!\d)")
 
 
 def fiscal_year(name: str) -> int | None:
     """The first year of a fiscal year in a name (`FY25-26` = 2025); None without `FY`."""
-    match = _FISCAL.search(name.lower()) or _FISCAL_WORDS.search(name.lower())
+    match = _FISCAL.search(name.lower())
     if match is None:
         return None
     year = int(match[1])

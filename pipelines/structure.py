@@ -4,12 +4,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple, get_args
 
-from pipelines.blocks import fill_gaps, frames, markdown_blocks, read_blocks, title_of
+from pipelines.blocks import fill_gaps, frames, has_tag, markdown_blocks, read_blocks, title_of
+from pipelines.bullets import item_body, mark_end
 from pipelines.headings import trim_span
 from pipelines.markup import CELL, Markup, bars_of_row, fence_of, outermost, replaced, scan_markup
-from pipelines.text import Span, prose_sentences, sentence_pieces
+from pipelines.text import Span, has_words, prose_sentences, sentence_pieces
 from pipelines.types import Block, Document
 
 STRUCTURE_VERSION = 3
@@ -24,22 +26,15 @@ _STOPS = ".!?;。！？"
 # A short line with one of these says something; a line that begins with an article defines something.
 _SAYING = frozenset("is are was were be been has have had can could will would must may should does did do".split())
 _DEFINING = frozenset("a an".split())
-_MARK = re.compile(r"[ \t]*(?:[-*+•·‣◦▪▫●○∙➢➤►▶✓✔–]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
 _COMMAND_SIGNS = "$>./`"
-_ARROW = re.compile(r"[ \t](?:→|⇒|->|=>)[ \t]")
+_ARROWS = (" → ", " ⇒ ", " -> ", " => ")
 _COLUMN_RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-[-:| \t]*")
 _TABLE_ROW = re.compile(r"<tr[\s>].*?(?=</tr\s*>|<tr[\s>]|\Z)", re.IGNORECASE | re.DOTALL)
-_HEAD_CELL, _DATA_CELL = re.compile(r"<th[\s>]", re.IGNORECASE), re.compile(r"<td[\s>]", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]")
-_BULLET = re.compile(r"(?:[-*+•‣◦▪▫●○∙·➢➤►▶✓✔]|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s)")
-_DASH = re.compile(r"[–—](?=\s)")
-_FIRST_NUMBER = re.compile(r"\(?1[.)]")
-_FENCE_MARK = re.compile(r"(?:```|~~~)")
-_HEADING_MARK = re.compile(r"#{1,6}\s")
+_FENCE_MARKS = ("```", "~~~")
 _MAX_ROW = 200
 _NAMED_CELLS = re.compile(r"[^:;\n]{1,80}: [^;\n]*; [^:;\n]{1,80}: ")  # a row under the names of its columns
 _MAX_NAMED_ROW = 600
-_MARKS_ONLY = re.compile(r"[-=*_~`|:+#>^\s]+")
+_MARKS = "-=*_~`|:+#>^ \t"
 
 
 class Element(NamedTuple):
@@ -266,7 +261,7 @@ class _Reader:
         start, end, text = block.start, block.end, self.text
         if tagged := list(_TABLE_ROW.finditer(text, start, end)):
             for place, row in enumerate(tagged):
-                is_head = not place and _HEAD_CELL.search(row[0]) and not _DATA_CELL.search(row[0])
+                is_head = not place and has_tag(row[0], "th") and not has_tag(row[0], "td")
                 self._add_row(*trim_span(text, *row.span()), is_head=bool(is_head))
             return
         lines = list(_lines_between(text, start, end))
@@ -284,13 +279,12 @@ class _Reader:
             self._add("head" if is_head else "row", start, end, name=name)
 
     def _read_item(self, block: Block) -> None:
-        mark = _MARK.match(self.text, block.start, block.end)
-        body = mark.end() if mark else block.start
+        body = item_body(self.text, block.start, block.end)
         held = bisect_right(self.markup, (body,)) - 1
-        if mark and held >= 0 and self.markup[held].start <= body < self.markup[held].end:
+        if body > block.start and held >= 0 and self.markup[held].start <= body < self.markup[held].end:
             body = min(self.markup[held].end, block.end)  # the box of a task
         column = block.start - (self.text.rfind("\n", 0, block.start) + 1)
-        if not _WORD.search(self._words(body, block.end)):
+        if not has_words(self._words(body, block.end)):
             return
         label = self._label(body, block.end)
         kind: ElementKind = "links" if self._is_links(body, block.end) else "item"
@@ -304,7 +298,7 @@ class _Reader:
             frame = self._frame_in(*line)
             if frame and frame.name:
                 self.elements.append(frame)
-        lines = [line for line in lines if line not in framed and _WORD.search(self._words(*line))]
+        lines = [line for line in lines if line not in framed and has_words(self._words(*line))]
         if lines:
             self._read_lines(lines, following)
 
@@ -352,14 +346,15 @@ class _Reader:
 
     def _label(self, start: int, end: int) -> tuple[int, str] | None:
         """(where the value begins, the label) of a line `Label: value` or `key → value`; None for any other."""
-        arrow = _ARROW.search(self.text, start, min(end, start + 2 * _MAX_LABEL))
-        colon = self.text.find(":", start, min(end, start + 2 * _MAX_LABEL))
-        place, after = (arrow.start(), arrow.end()) if arrow else (colon, colon + 1)
+        limit = min(end, start + 2 * _MAX_LABEL)
+        arrows = [(place, place + len(sign)) for sign in _ARROWS if (place := self.text.find(sign, start, limit)) >= 0]
+        arrow, colon = min(arrows, default=None), self.text.find(":", start, limit)
+        place, after = arrow or (colon, colon + 1)
         if place < 0 or after >= end or not (arrow or self.text[after] in " \t*_"):
             return None
         name, value = self._words(start, place), self._words(after, end)
         is_name = 0 < len(name) <= _MAX_LABEL and len(name.split()) <= _MAX_LABEL_WORDS and name[0].isalnum()
-        is_value = 0 < len(value) <= _MAX_VALUE and _WORD.search(value) and len(sentences(value)) == 1
+        is_value = 0 < len(value) <= _MAX_VALUE and has_words(value) and len(sentences(value)) == 1
         if not is_name or any(stop in name for stop in ".!?,;") or not is_value:
             return None
         while after < end and self.text[after] in " \t*_":
@@ -396,8 +391,8 @@ class _Reader:
             return False
         inside = _overlapping(self.markup, start, end)
         around = replaced(self.text, outermost([*(Markup(*link) for link in own), *inside]), start, end)
-        pictures = sum(link in self.images or not _WORD.search(self._words(*link)) for link in own)
-        return not _WORD.search(around) and (len(own) > 1 or pictures == len(own))
+        pictures = sum(link in self.images or not has_words(self._words(*link)) for link in own)
+        return not has_words(around) and (len(own) > 1 or pictures == len(own))
 
     def _with_contents_marked(self) -> list[Element]:
         """The elements, with the items of a table of contents as links; an item's depth instead of its column."""
@@ -430,7 +425,7 @@ class _Reader:
             else:
                 body, found = element.body, sentences(masked[element.body : element.end])
                 spans = ((body + start, body + end) for start, end in found)
-            yield from (span for span in spans if span[0] < span[1] and _WORD.search(self._words(*span)))
+            yield from (span for span in spans if span[0] < span[1] and has_words(self._words(*span)))
 
 
 def named_cells(line: str) -> frozenset[str]:
@@ -542,8 +537,8 @@ def _units(text: str) -> Iterator[_Unit]:
         while first < end and text[first].isspace():
             first += 1
         blank = first >= end
-        fence = not blank and _FENCE_MARK.match(text, first, end) is not None
-        marks = not blank and _MARKS_ONLY.fullmatch(text, first, end) is not None
+        fence = text.startswith(_FENCE_MARKS, first, end)
+        marks = not blank and not text[first:end].strip(_MARKS)
         bullet = None if blank or marks or fenced else _bullet(text, first, end, opened >= 0, numbered)
         alone = not blank and (fence or fenced or marks or _is_own_line(text, first, end))
         if opened >= 0 and (blank or alone or bullet is not None or (quote and not quoted)):
@@ -572,19 +567,20 @@ def _every_line(text: str) -> Iterator[Span]:
 
 def _bullet(text: str, start: int, end: int, inside: bool, in_list: bool) -> int | None:
     """The start of the item if the line opens one: a number inside a paragraph opens one only if it is 1."""
-    match = _BULLET.match(text, start, end) or (None if inside else _DASH.match(text, start, end))
-    if match is None:
+    begin = start + 1 if text[start] in "–—" else mark_end(text, start, end, letters=True)
+    mark = text[start:begin]
+    if not mark or not text[begin : begin + 1].isspace() or (inside and mark in "–—"):
         return None
-    if inside and not in_list and match[0].strip("().").isdigit() and not _FIRST_NUMBER.fullmatch(match[0]):
+    if inside and not in_list and mark[-1] in ".)" and mark.strip("().") not in ("1", *ascii_lowercase):
         return None
-    begin = match.end()
     while begin < end and text[begin].isspace():
         begin += 1
     return begin if begin < end else None
 
 
 def _is_own_line(text: str, start: int, end: int) -> bool:
-    if _HEADING_MARK.match(text, start, end) or text[start] == "|":
+    level = len(text[start : start + 7]) - len(text[start : start + 7].lstrip("#"))
+    if (0 < level < 7 and text[start + level : start + level + 1].isspace()) or text[start] == "|":
         return True
     if end - start > 1_000:
         return False

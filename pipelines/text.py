@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ConfigError
@@ -21,11 +22,10 @@ _CLOSERS = "\"'”’»)\\]*_`~"
 _STOP = re.compile(rf"(?<![.!?…。！？])[.!?…。！？]++(?:[{_CLOSERS}]|\[\^?\w{{1,5}}\])*+")
 _CJK_STOPS = frozenset("。！？")
 _OPENERS = frozenset("\"'“”‘’«»([{*_`~#¿¡")
-_WORD_BEFORE = re.compile(r"[^\s\"'“”‘’«»()\[\]{}*_`~—–]+$")
-_WORD_AFTER = re.compile(r"[^\W\d_]+(?=[\s,'’]|$)")
-_DOTTED = re.compile(r"(?:[a-z]\.)+[a-z]{1,2}")
-
-_ITEM_NUMBER = re.compile(r"[\s*_(\[]*\d{1,3}[\s*_)\]\\]*")
+_BESIDE_WORDS = str.maketrans(dict.fromkeys("\"'“”‘’«»()[]{}*_`~—–", " "))
+_BEHIND_WORDS = str.maketrans(dict.fromkeys(",'’", " "))
+_AROUND_NUMBER = " \t\n*_()[]\\"
+_MAX_NUMBER = 3  # digits of a list item's
 
 # Followed by a name or a number, or inside a clause: never the end of a sentence.
 _NEVER = frozenset(
@@ -59,7 +59,8 @@ def _ends(text: str, start: int, end: int) -> Iterator[int]:
         stop = match.end()
         if stop >= end:
             break
-        if match.start() - start < 12 and _ITEM_NUMBER.fullmatch(text, start, match.start()):
+        number = text[start : match.start()].strip(_AROUND_NUMBER) if match.start() - start < 12 else ""
+        if number.isdecimal() and len(number) <= _MAX_NUMBER:
             continue
         if match[0].rstrip(_CLOSERS)[-1:] in _CJK_STOPS or (text[stop].isspace() and _ends_here(text, match, end)):
             yield stop
@@ -76,16 +77,23 @@ def _ends_here(text: str, match: re.Match[str], end: int) -> bool:
     marks = match[0]
     if marks[0] != "." or marks.startswith(".."):
         return not following.islower()
-    before = _WORD_BEFORE.search(text[max(match.start() - 40, 0) : match.start()])
-    word = before[0].lower() if before else ""
+    before = text[max(match.start() - 40, 0) : match.start()].lower().translate(_BESIDE_WORDS)
+    word = "" if before[-1:].isspace() else "".join(before.rsplit(maxsplit=1)[-1:])
     if word in _NEVER:
         return False
     if word in _BEFORE_NUMBER and following.isdigit():
         return False
-    if (len(word) == 1 and word.isalpha()) or word in _SOMETIMES or _DOTTED.fullmatch(word):
-        opener = _WORD_AFTER.match(text, after, min(after + 20, end))
-        return opener is not None and following.isupper() and opener[0].lower() in _STARTERS
+    if (len(word) == 1 and word.isalpha()) or word in _SOMETIMES or _is_dotted(word):
+        opener = text[after : min(after + 20, end)].translate(_BEHIND_WORDS).split(maxsplit=1)
+        return following.isupper() and opener[0].lower() in _STARTERS
     return not following.islower() or (len(word) > 2 and word.isalnum())
+
+
+def _is_dotted(word: str) -> bool:
+    """True for letters with stops between them, as in "u.s" and "ph.d"."""
+    *letters, last = word.split(".")
+    is_end = word.isascii() and last.isalpha() and len(last) < 3
+    return bool(letters) and is_end and all(len(one) == 1 and one.isalpha() for one in letters)
 
 
 def sentence_pieces(text: str, start: int, end: int) -> Iterator[Span]:
@@ -112,18 +120,24 @@ __all__ = [
     "SEARCHABLE_VERSION",
     "canonical",
     "count_tokens",
+    "digit_runs",
     "fold",
+    "has_words",
+    "is_page_number",
     "letters_of",
+    "line_breaks",
+    "pages_in",
     "plain",
     "searchable",
     "token_number",
     "word_parts",
+    "word_spans",
 ]
 
 SEARCHABLE_VERSION = 3
 
-_NEWLINES = re.compile("\r\n|[\r\x85\u2028\u2029]")
-_SPACES = re.compile("[\x0b\x0c\x1c-\x1f]")
+_NEWLINES = ("\r\n", "\r", "\x85", "\u2028", "\u2029")
+_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f"
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"
     "\ue000-\uf8ff\ud800-\udfff\U000f0000-\U0010ffff]"
@@ -140,8 +154,7 @@ _CL100K_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-_TOKEN_WINDOW = 20_000
-_WORD_BREAK = re.compile(r"(?<=\S)(?= [^\W\d_])")
+_TOKEN_WINDOW, _REACH = 20_000, 2_000
 
 _MOST_KEPT = 20_000
 _MARKDOWN = frozenset({"", "text/markdown"})
@@ -154,8 +167,11 @@ def canonical(raw: str) -> str:
     Control characters (but tab and newline), byte order marks, zero-width and private-use characters are removed;
     form feeds and their like become spaces, so that neither words nor line numbers run together.
     """
-    text = unicodedata.normalize("NFC", _NEWLINES.sub("\n", raw))
-    text = _INVISIBLE.sub("", _SPACES.sub(" ", text))
+    for sign in _NEWLINES:
+        raw = raw.replace(sign, "\n")
+    for sign in _SPACES:
+        raw = raw.replace(sign, " ")
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", raw))
     return unicodedata.normalize("NFC", _JOINER.sub("", text))
 
 
@@ -164,6 +180,49 @@ def fold(text: str) -> str:
     if not text.isascii():
         text = without_accents(text.translate(_TYPOGRAPHIC))
     return " ".join(text.casefold().split())
+
+
+def word_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
+    """The spans of the words between white space, ascending."""
+    for word in text[start:end].split():
+        start = text.index(word, start)
+        yield start, start + len(word)
+        start += len(word)
+
+
+def line_breaks(text: str) -> list[int]:
+    """The offsets of the line breaks, ascending."""
+    return [end - 1 for end in accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+
+
+def digit_runs(text: str) -> list[str]:
+    """The runs of digits, in order."""
+    return "".join([char if char.isdecimal() else " " for char in text]).split()
+
+
+_PAGE_WORDS = frozenset("page seite pagina p".split())
+_OF_WORDS = frozenset("of von sur de di".split())
+
+
+def is_page_number(text: str) -> bool:
+    """True if a line states its page and no more: "Page 2 of 3", "- 2 -", "2 / 3"; not for a number alone."""
+    names, numbers = "".join([char if char.isalpha() else " " for char in fold(text)]).split(), digit_runs(text)
+    is_named = names[:1] != [] and names[0] in _PAGE_WORDS
+    squeezed = "".join(text.split())
+    is_drawn = squeezed.count("/") == 1 if len(numbers) == 2 else squeezed[:1] + squeezed[-1:] in ("--", "––", "——")
+    return 0 < len(numbers) < 3 and _OF_WORDS.issuperset(names[is_named:]) and (is_named or (is_drawn and not names))
+
+
+def pages_in(text: str) -> tuple[int, int]:
+    """(the page, the number of pages) that a line ends with: "Ann Lee, 2 of 3"; zeros without."""
+    *_, page, of, count = ["", "", "", *word_parts(text.replace("/", " of "))]
+    is_stated = of in _OF_WORDS and page.isdecimal() and count.isdecimal()
+    return (int(page), int(count)) if is_stated else (0, 0)
+
+
+def has_words(text: str) -> bool:
+    """True if a text has a letter or a digit."""
+    return any(map(str.isalnum, text))
 
 
 def word_parts(text: str) -> list[str]:
@@ -213,8 +272,8 @@ def count_tokens(text: str) -> int:
     while start < len(text):
         end = start + _TOKEN_WINDOW
         if end < len(text):
-            cut = _WORD_BREAK.search(text, end, end + 2_000)
-            end = cut.start() if cut else end
+            places = (at for at in range(end, min(end + _REACH, len(text) - 1)) if text[at] == " ")
+            end = next((at for at in places if not text[at - 1].isspace() and text[at + 1].isalpha()), end)
         total += len(encoding.encode_ordinary(text[start:end]))
         start = end
     return total

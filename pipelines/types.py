@@ -1,7 +1,6 @@
 """The value types that cross stages: frozen, and free of LlamaIndex."""
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -46,7 +45,8 @@ class EmbeddingIdentity:
     def slug(self) -> str:
         """A name for tables: `[a-z0-9_]`, at most 40 characters, ending in a hash when it had to be cut."""
         full = f"{self.provider}/{self.model}/{self.dimension}"
-        slug = re.sub(r"[^a-z0-9]+", "_", full.lower()).strip("_")
+        plain = (char if char.isascii() and char.isalnum() else " " for char in full.lower())
+        slug = "_".join("".join(plain).split())
         if len(slug) <= _SLUG_LENGTH:
             return slug
         digest = hashlib.blake2b(full.encode(), digest_size=4).hexdigest()
