@@ -16,10 +16,10 @@ from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, du
 from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.linkedin.jobs import split_position
-from pipelines.ingestion.parsers.linkedin.sections import PAGE_LINE, title_section
+from pipelines.ingestion.parsers.linkedin.sections import title_section
 from pipelines.ingestion.words import word_lists
 from pipelines.months import fiscal_year
-from pipelines.text import fold, word_parts
+from pipelines.text import digit_runs, fold, is_page_number, word_parts
 from pipelines.types import CATEGORIES, Document, Visibility
 
 MOST_CHARACTERS = 60_000
@@ -120,9 +120,7 @@ def linkedin_confidence(shape: TextShape) -> float:
         + 2.0 * _joined_jobs(shape)
     )
     numbered = [notice.text for notice in shape.document.furniture] + list(shape.lines[:400])
-    beside = (
-        (first == "contact") + bool(linkedin_slug(shape.text)) + any(map(PAGE_LINE.fullmatch, map(str.strip, numbered)))
-    )
+    beside = (first == "contact") + bool(linkedin_slug(shape.text)) + any(map(is_page_number, numbered))
     if sections < 1 or signs < 3 or (signs < 5 and not (signs >= 3 and beside >= 2 and not (timed and signs == 3))):
         return 0.0
     return min(0.99, 0.75 + 0.03 * (signs + beside))
@@ -419,7 +417,7 @@ def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
     if isinstance(declared, int):
         return declared
     dated = name_date(stem) or document.published_at
-    in_name = (int(run) for run in _runs_of_digits(stem) if len(run) == 4 and run.isascii())
+    in_name = (int(run) for run in digit_runs(stem) if len(run) == 4 and run.isascii())
     known = fiscal or (dated.year if dated else next((year for year in in_name if 1950 <= year < 2100), None))
     if known:
         return known
@@ -435,7 +433,7 @@ def head_of(text: str) -> str:
 
 def name_date(stem: str) -> datetime | None:
     """The date of a `YYYY-MM-DD` in a name; None without one."""
-    runs = _runs_of_digits(stem)
+    runs = digit_runs(stem)
     for year, month, day in zip(runs, runs[1:], runs[2:], strict=False):
         shape = len(year) == 4 and len(month) <= 2 and len(day) <= 2
         if shape and any(f"{year}{sign}{month}{other}{day}" in stem for sign in "-_" for other in "-_"):
@@ -444,10 +442,6 @@ def name_date(stem: str) -> datetime | None:
             except ValueError:
                 return None
     return None
-
-
-def _runs_of_digits(text: str) -> list[str]:
-    return "".join(char if char.isdecimal() else " " for char in text).split()
 
 
 def latest_year(text: str) -> int | None:

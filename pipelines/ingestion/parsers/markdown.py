@@ -1,6 +1,5 @@
 """Parse by heading: one section is one node; a long section is cut between blocks, with an overlap."""
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -19,13 +18,12 @@ from pipelines.ingestion.parsers.pieces import (
     pack,
     sections_of,
 )
-from pipelines.text import plain
+from pipelines.text import plain, word_spans
 from pipelines.types import Block, Document
 
 TINY_WORDS = 15
 
 _ENOUGH = 3_000
-_WORD = re.compile(r"(?<!\S)\S+")
 
 
 def is_tiny(text: str, section: Section) -> bool:
@@ -44,7 +42,8 @@ def is_tiny(text: str, section: Section) -> bool:
 def last_words(text: str, span: Span, count: int) -> int | None:
     """The start of the last `count` words of the span, fewer if they are long; None if not one is short enough."""
     window = max(span[0] + 1, span[1] - 40 * count)
-    begins = [match.start() for match in _WORD.finditer(text, window, span[1])][-count:] if count else []
+    begins = [start for start, _ in word_spans(text, window, span[1]) if text[start - 1].isspace()]
+    begins = begins[-count:] if count else []
     return next((begin for begin in begins if count_words(text[begin : span[1]]) <= count), None)
 
 

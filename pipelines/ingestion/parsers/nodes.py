@@ -1,7 +1,6 @@
 """Nodes from pieces: ids, metadata, and SpanParser, the LlamaIndex NodeParser that all parsers extend."""
 
 import hashlib
-import re
 import uuid
 from abc import abstractmethod
 from bisect import bisect_right
@@ -20,7 +19,7 @@ from pipelines.errors import ParseError
 from pipelines.facts import Facts, ProjectFacts, RepositoryFacts, repository_of
 from pipelines.ingestion.parsers.document_facts import with_document_records
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.text import count_tokens
+from pipelines.text import count_tokens, line_breaks
 from pipelines.types import Document, NodeMetadata
 
 # Texts to normalised vectors of shape (texts, dimension).
@@ -33,7 +32,7 @@ class LineNumbers:
     """Line numbers by offset in a text."""
 
     def __init__(self, text: str, first_line: int = 1) -> None:
-        self._ends = [match.start() for match in re.finditer("\n", text)]
+        self._ends = line_breaks(text)
         self._first = first_line
 
     def __getitem__(self, offset: int) -> int:

@@ -9,7 +9,7 @@ from pipelines.blocks import fill_gaps, title_of
 from pipelines.facts import Facts
 from pipelines.headings import trim_span
 from pipelines.structure import sentences
-from pipelines.text import fold, plain
+from pipelines.text import fold, line_breaks, plain
 from pipelines.types import Block
 
 ATOMIC = frozenset({"table", "code"})
@@ -154,7 +154,7 @@ def cut_span(text: str, span: Span, limit: int, measure: Measure, *, by_line: bo
     start, end = span
     if measure(text[start:end]) <= limit:
         return [span]
-    lines = [match.end() for match in re.compile("\n").finditer(text, start, end)] if by_line else []
+    lines = [start + place + 1 for place in line_breaks(text[start:end])] if by_line else []
     starts = lines if by_line else [start + at for at, _ in sentences(text[start:end])]
     bounds = [start, *(at for at in starts if at > start), end]
     parts: list[Span] = []

@@ -1,6 +1,5 @@
 """Parse into short windows of characters that never cross a section."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -12,9 +11,6 @@ from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, has_only_headings, join_tiny, sections_of
 from pipelines.structure import sentences
 from pipelines.types import Block, Document
-
-_WORD = re.compile(r"(?<=\s)\S")
-_NON_SPACE = re.compile(r"\S")
 
 
 def section_spans(text: str, blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], Span]]:
@@ -72,14 +68,13 @@ def _overlap_start(text: str, room: Span, begins: Sequence[int], ends: Sequence[
         return begins[sentence]
     last = bisect_left(ends, stop)
     cut_short = last == len(ends) or ends[last] > stop
-    word = _WORD.search(text, first, stop) if cut_short else None
-    return word.start() if word else None
+    places = range(max(first, 1), stop) if cut_short else ()
+    return next((at for at in places if text[at - 1].isspace() and not text[at].isspace()), None)
 
 
 def _next_non_space(text: str, start: int) -> int:
     """The offset of the next character that is not white space; the end of the text if there is none."""
-    found = _NON_SPACE.search(text, start)
-    return found.start() if found else len(text)
+    return next((at for at in range(start, len(text)) if not text[at].isspace()), len(text))
 
 
 class SectionsParser(SpanParser):

@@ -1,6 +1,5 @@
 """Parse into windows of tokens: overlapping spans of whole words, independent of the structure."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -11,10 +10,8 @@ from pydantic import Field
 from pipelines.blocks import blocks_of
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span, sections_of
-from pipelines.text import count_tokens
+from pipelines.text import count_tokens, word_spans
 from pipelines.types import Block, Document
-
-_WORD = re.compile(r"\S+")
 
 
 class _Word(NamedTuple):
@@ -57,8 +54,8 @@ def _words(text: str, most: int) -> Iterator[_Word]:
     """The words; one with more than `most` tokens is cut."""
     count = lru_cache(maxsize=100_000)(count_tokens)
     before = 0
-    for match in _WORD.finditer(text):
-        for start, end in cut_span(text, match.span(), most, count):
+    for span in word_spans(text):
+        for start, end in cut_span(text, span, most, count):
             yield _Word(start, end, count(text[start:end]), count(text[before:end]))
             before = end
 

@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
-from pipelines.text import fold
+from pipelines.text import digit_runs, fold
 
 MONTHS: dict[int, str] = {
     1: "january jan januar janner jenner janvier janv enero ene janeiro gennaio gen genn",
@@ -122,14 +123,7 @@ _RANGE = re.compile(
 _HINT = re.compile(rf"{_YEAR}|'\d\d|{_TWO}/\d\d")
 _DIGITS = re.compile(r"\d\d")
 _BEFORE, _AFTER = 60, 80
-_THINGS = re.compile(r"[ ][a-z]{3,}s\b")
-
-_WORDS = re.compile(r"[a-z]+")
-_YEAR_OF = re.compile(rf"(?<!\d){_YEAR}(?!\d)|'\d\d")
-_ISO_PARTS = re.compile(rf"({_YEAR})[-./](\d{{1,2}})(?!\d)")
-_DAY_PARTS = re.compile(rf"(\d{{1,2}})[./](\d{{1,2}})[./]({_YEAR})")
-_MONTH_PARTS = re.compile(rf"(\d{{1,2}})[ ]?[./-][ ]?({_YEAR})")
-
+_MIN_THINGS = 3  # letters of what a number counts: "2000 books" is no year
 _YEARS = rf"\d{{1,2}}\+?[ ]?{_any_of(YEAR_UNITS)}\.?"
 _MONTHS = rf"\d{{1,3}}[ ]?{_any_of(MONTH_UNITS)}\.?"
 _DURATION = re.compile(
@@ -179,7 +173,13 @@ def _dated(text: str, folded: str, match: re.Match[str]) -> DateRange | None:
     start, end = match.start(), match.end()
     if single and not parts["since"]:
         start = match.start("first")
-        if len(first) == 4 and _THINGS.match(folded, end):
+        following = "".join(takewhile(str.isalpha, folded[end + 1 : end + _AFTER]))
+        if (
+            len(first) == 4
+            and folded[end : end + 1] == " "
+            and len(following) > _MIN_THINGS
+            and following.endswith("s")
+        ):
             return None
         if _is_doubtful(text, folded, start, end):
             start, first = end - 4, first[-4:]
@@ -195,25 +195,24 @@ def _dated(text: str, folded: str, match: re.Match[str]) -> DateRange | None:
 
 def _is_doubtful(text: str, folded: str, start: int, end: int) -> bool:
     """True if the date begins with a word that usually has another meaning ("rolled out 2019")."""
-    word = _WORDS.match(folded, start, end)
-    if word is None or word[0] not in DOUBTFUL or folded[word.end() : word.end() + 3] == " de":
+    word = "".join(takewhile(str.isalpha, folded[start:end]))
+    behind = folded[start + len(word) : start + len(word) + 3]
+    if word not in DOUBTFUL or behind == " de":
         return False
-    return text[start].islower() and folded[word.end()] != "." and start > 0 and folded[start - 1] == " "
+    return text[start].islower() and behind[0] != "." and start > 0 and folded[start - 1] == " "
 
 
 def month_of(point: str) -> str:
     """The ISO month of one folded date, `2023-04`, or its year if no month is stated."""
-    month = next((_MONTH_OF[word] for word in _WORDS.findall(point) if word in _MONTH_OF), 0)
-    year = _YEAR_OF.search(point)
-    if match := _ISO_PARTS.match(point):
-        return _iso_month(match[1], int(match[2]))
-    if match := _DAY_PARTS.match(point):
-        return _iso_month(match[3], int(match[2]) if int(match[2]) <= 12 else int(match[1]))
-    if match := _MONTH_PARTS.match(point):
-        return _iso_month(match[2], int(match[1]))
-    if year is None:
-        return _iso_month(_full_year(point[-2:]), int(point[:2]))
-    return _iso_month(year[0] if len(year[0]) == 4 else _full_year(year[0][1:]), month)
+    letters = "".join([char if "a" <= char <= "z" else " " for char in point]).split()
+    numbers = digit_runs(point)
+    year = next((number for number in numbers if len(number) == 4), "") or _full_year(numbers[-1])
+    if letters:
+        return _iso_month(year, next((_MONTH_OF[word] for word in letters if word in _MONTH_OF), 0))
+    first, second, third = (*map(int, numbers), 0, 0, 0)[:3]
+    if len(numbers[0]) == 4:
+        return _iso_month(year, second)
+    return _iso_month(year, second if third and second <= 12 else first)
 
 
 def _full_year(two: str) -> str:

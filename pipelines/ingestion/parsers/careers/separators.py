@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from pipelines.text import word_spans
+
 DASHES = "-–—"
 _AFTER_WORDS = ",;:"
 _BETWEEN_WORDS = {"-": "-", "–": "-", "—": "-", "--": "-", "––": "-", "/": "/", "//": "/", ">": ">", "@": "@"}
@@ -28,24 +30,23 @@ def cuts(words: str, signs: str, between: Collection[str] = ()) -> list[Cut]:
         between: Words that separate, also two together ("auprès de").
     """
     found: list[Cut] = []
-    tokens = words.split()
-    done = end = 0
-    for number, token in enumerate(tokens):
-        gap, start = end, words.index(token, end)
-        end = start + len(token)
+    spans = list(word_spans(words))
+    done = gap = 0  # where the last separator, and the word before, end
+    for number, (start, end) in enumerate(spans):
+        token, following = words[start:end], spans[number + 1 : number + 3]
         is_apart = done <= gap < start
-        last = number == len(tokens) - 1
+        gap_start, gap = gap, end
         if is_apart and token[0] == "(" and "(" in signs:
-            found.append(Cut(gap, start + 1, "("))
+            found.append(Cut(gap_start, start + 1, "("))
             done = start + 1
-        if last:
+        if not following:
             break
-        after = words.index(tokens[number + 1], end)
-        pair = f"{token} {tokens[number + 1]}"
-        if is_apart and pair in between and number + 2 < len(tokens):
-            found.append(Cut(gap, words.index(tokens[number + 2], after + len(tokens[number + 1])), pair))
+        after = following[0][0]
+        pair = f"{token} {words[slice(*following[0])]}"
+        if is_apart and pair in between and len(following) > 1:
+            found.append(Cut(gap_start, following[1][0], pair))
         elif is_apart and (token in between or _BETWEEN_WORDS.get(token, " ") in signs):
-            found.append(Cut(gap, after, _BETWEEN_WORDS.get(token, token)))
+            found.append(Cut(gap_start, after, _BETWEEN_WORDS.get(token, token)))
         elif token[-1] in _AFTER_WORDS and token[-1] in signs:
             found.append(Cut(end - 1, after, token[-1]))
         else:
@@ -68,3 +69,11 @@ def split_aside(words: str) -> tuple[str, str]:
     head, _, aside = words.removesuffix(")").rpartition("(")
     is_aside = head.strip() and ")" not in aside and _MIN_ASIDE <= len(aside) <= _MAX_ASIDE
     return (head.rstrip(), aside) if is_aside else (words, "")
+
+
+def without_asides(words: str, brackets: str = "()") -> str:
+    """The words with a space in place of each part in brackets."""
+    kept = words
+    while (end := kept.find(brackets[1])) >= 0 and (start := kept.rfind(brackets[0], 0, end)) >= 0:
+        kept = f"{kept[:start]} {kept[end + 1 :]}"
+    return kept

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
+from pipelines.ingestion.parsers.careers.separators import without_asides
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold
 
@@ -39,7 +40,6 @@ MAX_CACHED_LENGTH = 500
 _Result = TypeVar("_Result")
 _CACHE_SIZE = 16_384
 _WORD = re.compile(r"[^\W_](?:[\w.'+#]|[-/:*](?=\w))*")
-_PIECE = re.compile(r"[\W\d_]+")
 _LANGUAGE = re.compile(r"[^\W\d_]{3,}")
 _GENDER = re.compile(r"(?:\(in\)|[/:*_]-?in(?:nen)?|\((?:a|e|ne|rice|m|f|w|d|x|/)+\)|/-?(?:a|e|o)|·e|\(in\))(?=\W|$)")
 _LEGAL_FORMS = frozenset("inc llc ltd limited gmbh mbh kg corp plc srl sarl spa lda ltda llp".split())
@@ -68,9 +68,12 @@ def tokens(words: str) -> tuple[str, ...]:
 
 
 def _tokens_and_parts(words: str) -> list[str]:
-    return [
-        bit for token in tokens(words) for bit in ([token, *_PIECE.split(token)] if _PIECE.search(token) else [token])
-    ]
+    found: list[str] = []
+    for token in tokens(words):
+        found.append(token)
+        if not token.isalpha():
+            found += "".join([char if char.isalpha() else " " for char in token]).split()
+    return found
 
 
 def _has_ending(token: str, endings: tuple[str, ...]) -> bool:
@@ -99,7 +102,7 @@ def title_score(words: str) -> float:
 @cached_for_short_text
 def company_score(words: str) -> float:
     """Score the words as a company or another employer, 0 to 2.5."""
-    found = _tokens_and_parts(re.sub(r"\([^()]*\)", " ", words))
+    found = _tokens_and_parts(without_asides(words))
     squeezed = [token.strip(",()") for token in fold(words).replace(".", "").split()]
     if len(squeezed) > 1 and (squeezed[-1] in COMPANY_SUFFIXES or any(token in _LEGAL_FORMS for token in squeezed[1:])):
         return 2.5

@@ -10,7 +10,7 @@ from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.separators import cuts
 from pipelines.ingestion.parsers.careers.vocabulary import EMPLOYMENT_TYPES
 from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
-from pipelines.text import fold
+from pipelines.text import digit_runs, fold
 
 _REST = " \t\n()[]·•|,;:-–—"
 _AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
@@ -34,7 +34,7 @@ def stated_months(words: str) -> int:
     if not spans:
         return 0
     stated = words[slice(*spans[0])]
-    numbers = [int(number) for number in "".join(char if char.isdecimal() else " " for char in stated).split()]
+    numbers = [int(number) for number in digit_runs(stated)]
     if len(numbers) == 2:
         return 12 * numbers[0] + numbers[1]
     is_months = stated.strip("(").lstrip("0123456789+ ").lower().startswith("m")

@@ -1,6 +1,5 @@
 """The lines and sections of a LinkedIn profile, and the line that is the person's name."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
@@ -14,12 +13,8 @@ from pipelines.ingestion.parsers.careers.people import is_person_name
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.words import word_lists
-from pipelines.text import fold, letters_of, plain, word_parts
+from pipelines.text import fold, is_page_number, letters_of, plain, word_parts
 from pipelines.types import Block, Document
-
-PAGE_LINE = re.compile(
-    r"(?:page|seite|página|pagina)[ ]?\d{1,3}(?:[ ](?:of|von|de|di|sur|/)[ ]\d{1,3})?", re.IGNORECASE
-)
 
 _BULLETS = SIGNS + BULLETS
 _AREAS = frozenset(
@@ -87,7 +82,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     for line in text.replace("\t", "\n").split("\n"):
         start, end = trim_span(text, position, position + len(line))
         position += len(line) + 1
-        if start == end or PAGE_LINE.fullmatch(text, start, end):
+        if start == end or is_page_number(text[start:end]):
             continue
         dated = _dated_tail(text[start:end]) if text[end - 1] == ")" else 0
         if dated:

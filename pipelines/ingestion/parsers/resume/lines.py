@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.separators import split_at
 from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, is_break, looks_named
 from pipelines.ingestion.words import word_lists
-from pipelines.text import fold, plain
+from pipelines.text import plain, word_parts
 from pipelines.types import Block
 
 LineKind = Literal["heading", "bullet", "row", "text", "more"]
@@ -22,7 +22,8 @@ LineKind = Literal["heading", "bullet", "row", "text", "more"]
 # A list may be in a column of its own, beside its heading.
 _BREAK = re.compile(r"\n|\t(?=[•◦▪●○‣∙] )")
 _MARKS = re.compile(r"#{1,6}[ \t]+|>[ \t]?|\|")
-_RULE = re.compile(r"[\s|:=_*~.\-–—]+")
+_RULE = " \t\n\xa0|:=_*~.-–—"
+_TABS = str.maketrans(dict.fromkeys("|•·", "\t"))
 _LEADER = r"(?:[.…·_] ?){4,}"
 _STRONG = re.compile(
     rf"[ \t]*{_LEADER}[ \t]*|"
@@ -37,15 +38,13 @@ _LISTS = word_lists("resume_labels")
 # The roles of labels, the weakest first; "" is a label that is irrelevant to the job.
 _ROLES = {"": _LISTS["other"]} | {role: _LISTS[role] for role in ("company", "client", "position", "location")}
 _LABEL_FILLERS = frozenset(_LISTS["fillers"])
-_LABELLED = re.compile(r"([^\W\d_][^:\t\n]{1,60}?)[ \xa0]?:\s+(?=\S)")
-_LABEL_WORD = re.compile(r"[^\W\d_]+")
-_MAX_LABEL_WORDS = 9
+_MAX_LABEL, _MAX_LABEL_WORDS = 60, 9
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 _MAX_NAME_WORDS = 16
 _FEW_WORDS = 10
 _STYLED, _OTHERS = 2, 5
 _OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$" rf"|{_LEADER}$")
-_SENTENCE_END = re.compile(r"[.!?;:…]$")
+_SENTENCE_ENDS = tuple(".!?;:…")
 _ABBREVIATION = re.compile(
     r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
 )
@@ -130,7 +129,7 @@ def _body(text: str, start: int, end: int) -> int:
 
 def is_rule(text: str, line: ResumeLine) -> bool:
     """True if the line is only a rule, such as the one under a table head."""
-    return _RULE.fullmatch(text, line.start, line.end) is not None
+    return not text[line.start : line.end].strip(_RULE)
 
 
 def words_of(raw: str) -> str:
@@ -153,7 +152,7 @@ def unspaced(words: str) -> str:
     letters = words.split()
     if len(letters) < _FEW_LETTERS or any(len(letter) > 1 for letter in letters):
         return words
-    return " ".join("".join(word.split()) for word in re.split(r"\s{2,}", words.strip()))
+    return " ".join("".join(word.split()) for word in words.strip().replace("\t", "  ").split("  ") if word.strip())
 
 
 def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] = ()) -> list[LineSegment]:
@@ -186,15 +185,15 @@ def split_label(words: str) -> tuple[str, str] | None:
 
     Roles are `company`, `client`, `position` and `location`; "" is a label that is irrelevant to the job.
     """
-    match = _LABELLED.match(words)
-    role = label_role(match[1]) if match else None
-    return None if match is None or role is None else (role, words[match.end() :])
+    label, colon, value = words.partition(":")
+    role = label_role(label) if colon and len(label) <= _MAX_LABEL and value[:1].isspace() else None
+    return None if role is None or not value.strip() else (role, value.lstrip())
 
 
 @cached_for_short_text
 def label_role(words: str) -> str | None:
     """The role of words that are only a label ("Employer", "Name and address of employer"); None for other words."""
-    found = _LABEL_WORD.findall(fold(words))
+    found = word_parts(words)
     if not found or len(found) > _MAX_LABEL_WORDS:
         return None
     roles = {_ROLE_OF[word] for word in found if word in _ROLE_OF}
@@ -252,7 +251,7 @@ def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
         return [line]
     end, after = line.start + ranges[0].end, text[line.start + ranges[0].end : line.end].lstrip(" .:)–—-")
     name = text[line.body : line.start + ranges[0].start].rstrip(" (,:–—-")
-    if not after[:1].isupper() or len(after.split()) <= _FEW_WORDS or not _SENTENCE_END.search(after):
+    if not after[:1].isupper() or len(after.split()) <= _FEW_WORDS or not after.endswith(_SENTENCE_ENDS):
         return [line]
     is_range = bool(ranges[0].end_month or ranges[0].current)
     if len(name.split()) > _FEW_WORDS or not (looks_named(name) if is_range else has_title(name)):
@@ -344,7 +343,7 @@ def _is_named(text: str, line: ResumeLine, parts: Sequence[LineSegment], dated: 
     if line.kind == "heading" or not parts:
         return words <= 2 * _MAX_NAME_WORDS
     last = text[line.start : line.end].rstrip("*_ ")
-    ends = _SENTENCE_END.search(last) is not None and not _ABBREVIATION.search(last) and not _ends_in_place(last)
+    ends = last.endswith(_SENTENCE_ENDS) and not _ABBREVIATION.search(last) and not _ends_in_place(last)
     ends = ends and not (words == 1 and last[-1] in "!?")  # of the name itself
     if dated and words <= _FEW_WORDS and all(looks_named(part.words) or len(part.words.split()) < 3 for part in parts):
         return True
@@ -378,7 +377,7 @@ def _date_position(text: str, line: ResumeLine, dates: tuple[DateRange, ...], pa
     before, after = text[line.body : first.start], text[last.end : line.end]
     if not before.strip("|*_([ \t"):
         return "first"
-    if all(not piece.strip(" \t*_)]|•·,") or _is_aside(piece) for piece in re.split(r"[\t|•·]", after)):
+    if all(not piece.strip(" \t*_)]|•·,") or _is_aside(piece) for piece in after.translate(_TABS).split("\t")):
         gap = _OPEN_BEFORE.search(before)
         return f"last{gap[0].strip()[:1] or 'tab'}" if gap else "last space"
     marks = "\t|•·([", ",:;/–—-"

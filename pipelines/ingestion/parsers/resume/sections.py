@@ -1,6 +1,5 @@
 """The sections of a resume by its headings, across columns and pages."""
 
-import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
 )
 from pipelines.ingestion.parsers.resume.lines import ResumeLine, lines_of, unspaced
 from pipelines.ingestion.words import word_lists
-from pipelines.text import fold
+from pipelines.text import word_parts
 from pipelines.types import Block, LineBox
 
 _SHARED = 0.5
@@ -31,7 +30,6 @@ ENTRY_SECTIONS = frozenset(
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _BREAK = 3
 _NEAR_DATES = 4
-_NOT_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +206,7 @@ def _style(text: str, line: ResumeLine) -> _Style:
 
 
 def _is_weak(text: str, line: ResumeLine) -> bool:
-    found = [word for word in _NOT_WORD.split(fold(text[line.body : line.end])) if word]
+    found = word_parts(text[line.body : line.end])
     return "".join(found) in WEAK_NAMES or "".join(word for word in found if word not in MODIFIER_WORDS) in WEAK_NAMES
 
 
