@@ -1,21 +1,20 @@
 """Extract the article of a web page with trafilatura, and render its TEI body."""
 
 import logging
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.loaders.base import Content, parse_datetime
 from pipelines.ingestion.loaders.rendering import Cell, RenderedPart, Rendering, line_parts, table_parts
-from pipelines.text import canonical
+from pipelines.text import canonical, digit_runs
 
 Emit = Callable[[str], None]
 
 _SHORT = 250  # characters; less is rarely an article, so it is extracted again with higher recall
 _LAST_DATE = "2100-01-01"  # the default, today, would make the same bytes load differently later
 _BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError)
-_LEVEL = re.compile(r"h([1-6])")
+_ONE_LINE = str.maketrans("\r\n\t", "   ")
 _BLOCKS = frozenset({"p", "div", "quote", "head", "list", "item", "table", "row", "cell", "code", "body"})
 
 
@@ -133,11 +132,11 @@ class _TeiWalk:
 
     def _heading(self, element: Any) -> None:
         text = " ".join(_inline(element).split())
-        level = _LEVEL.search(element.get("rend") or "")
+        level = digit_runs(element.get("rend") or "")
         if len(text) > MAX_TITLE:
             self.paragraph(text)
         else:
-            self.rendering.add(text, "heading", int(level[1]) if level else 2)
+            self.rendering.add(text, "heading", min(int(level[0]), 6) if level else 2)
 
     def _item(self, item: Any, marker: str, depth: int) -> None:
         """The item's first text after its marker, the rest below, nested lists one step deeper."""
@@ -172,7 +171,7 @@ def _inline(element: Any) -> str:
 
 def _one_line(text: str | None) -> str:
     """The text without the source's line breaks, which have no meaning."""
-    return re.sub(r"[\n\r\t]+", " ", text) if text else ""
+    return text.translate(_ONE_LINE) if text else ""
 
 
 def _table(element: Any) -> list[RenderedPart]:

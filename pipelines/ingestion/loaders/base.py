@@ -1,7 +1,6 @@
 """Types shared by the loaders, and the Document built from a loader's content."""
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -12,13 +11,20 @@ from typing import Any, Literal
 from pipelines.blocks import title_of
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.titles import heading_title
+from pipelines.months import without_date
+from pipelines.text import has_words
 from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
 YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone
 
 _DATE_FORMATS = ("%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d.%m.%Y")
-_ISO_START = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?!\d)")
-_DATE_PREFIX = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[-_ ]+(?=\S)")
+_ISO_LENGTHS = (19, 16, 10)  # of a date with seconds, with minutes, alone
+# What programs put where an author or a title is missing.
+_MADE_UP = frozenset({
+    "untitled", "anonymous", "unknown", "un-named", "word document", "powerpoint presentation", "document",
+    "presentation", "python-docx", "python-pptx", "openpyxl",
+})  # fmt: skip
+_FILE_ENDINGS = (".doc", ".docx", ".indd", ".pdf", ".tex", ".rtf", ".odt", ".dvi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,14 @@ def title_from_name(name: str) -> str:
     stem = path.stem
     if stem.lower() in ("readme", "index") and path.parent.name:
         stem = path.parent.name
-    words = _DATE_PREFIX.sub("", stem, count=1)
-    return " ".join(re.split(r"[-_\s]+", words)).strip() or name
+    return " ".join(without_date(stem).replace("-", " ").replace("_", " ").split()) or name
+
+
+def stated_words(words: str) -> str:
+    """A title or an author that a file's properties state; "" if a program made it up."""
+    bare = words.lower().strip("() ")
+    is_made = bare.rstrip("0123456789") in _MADE_UP or bare.startswith("microsoft word") or bare.endswith(_FILE_ENDINGS)
+    return "" if is_made or not has_words(words) else words
 
 
 def damaged_file(name: str) -> LoadError:
@@ -154,8 +166,13 @@ def _parse(value: str) -> datetime | None:
             return datetime.strptime(value, form)
         except ValueError:
             continue
-    stated = _ISO_START.match(value)  # before a zone in words
+    for length in _ISO_LENGTHS:  # before a zone in words
+        if value[4:5] == "-" and not value[length : length + 1].isdigit():
+            try:
+                return datetime.fromisoformat(value[:length])
+            except ValueError:
+                continue
     try:
-        return datetime.fromisoformat(stated[0]) if stated else parsedate_to_datetime(value)
+        return parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError):
         return None

@@ -32,8 +32,7 @@ _WINDOW = 100_000
 _CONTEXT = 40
 _SPACES = re.compile(r"\s+")
 _PLAIN = str.maketrans("\f\n\t", "   ")
-_CLOSES = re.compile(r"[.,;:!?…%)\]}”’»]")
-_OPENS = re.compile(r"[(\[{“‘«#$/]$")
+_CLOSES, _OPENS = tuple(".,;:!?…%)]}”’»"), tuple("([{“‘«#$/")
 _CHECKED = {"checkbox_selected": "[x] ", "checkbox_unselected": "[ ] "}
 _DRAWN = ("body", "invisible")  # docling marks tiny pictures invisible
 _UNREAD_GROUPS = frozenset({"comment_section"})
@@ -80,7 +79,7 @@ class SourceText:
         places = {gap: self._words.find(tail + gap + head, self._at, end) for gap in ("", " ")}
         found = {gap: place for gap, place in places.items() if place >= 0}
         if not found:
-            return "" if _CLOSES.match(after) or _OPENS.search(before) else " "
+            return "" if after.startswith(_CLOSES) or before.endswith(_OPENS) else " "
         gap = min(found, key=lambda gap: found[gap])
         self._at = found[gap]
         return gap and self._marked[self._at + len(tail)]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from pipelines.errors import LoadError
@@ -22,11 +23,10 @@ LATIN_1 = ("iso-8859-1", "iso8859-1", "latin1", "latin-1")  # which browsers rea
 TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
 
 _SKIPPED = ("script", "style", "template", "noscript")
-_TITLE = re.compile(r"<title\b[^<>]*>([^<]*)</title", re.IGNORECASE)
-_TIME = re.compile(r"<time\b[^<>]{0,1000}>", re.IGNORECASE)
-_META = re.compile(r"<meta\b[^<>]{0,5000}>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([a-zA-Z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
-_CHARSET = re.compile(rb"""<meta[^<>]{0,300}charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"""<(?:meta|\?xml)\b[^<>]{0,300}?(?:charset|encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE
+)
+_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 _HEAD = 4_096
 _CONSENT = ("cookie", "consent", "gdpr")
 _NOTICES = ("div", "section", "aside", "dialog", "form", "footer", "p")
@@ -40,9 +40,6 @@ _PUBLISHED = (
 )  # fmt: skip
 _MODIFIED = ("article:modified_time", "og:updated_time", "last-modified", "dcterms.modified", "datemodified")
 _BOM = b"\xef\xbb\xbf"
-_FIGURE = re.compile(r"<figure\b[^<>]{0,2000}>", re.IGNORECASE)
-_FIGURE_END = re.compile(r"</figure\s*>", re.IGNORECASE)
-_IMAGE = re.compile(r"<img\b[^<>]{0,10000}>", re.IGNORECASE)
 _SECTION = re.compile(r"<!\[(?!CDATA\[)[^<>]*>", re.IGNORECASE)
 _OPENING = re.compile(r"<!--|<!\[CDATA\[|<!\[|<", re.IGNORECASE)
 _NO_CHARACTER = re.compile(r"&#(?!(?:[0-9]++|[xX][0-9a-fA-F]++)[^0-9a-fA-F])")
@@ -67,18 +64,18 @@ _ENDS = {
 def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The page's text; its only `<h1>` or its `<title>` is its title, `<meta>` gives author, date and description."""
     source = _with_alternatives(without_consent(without_comments(_decode(data, item.name))))
-    meta = dict(_meta(source))
+    tree = parse_html(source)
+    meta = dict(_meta(tree))
     rendering = _render(_without(source, "nav", *_SKIPPED), item.name)
     if not rendering.text:
         rendering = _render(_without(source, *_SKIPPED), item.name)
-    stated = _TITLE.search(source)
-    title = " ".join(canonical(html.unescape(stated[1])).split()) if stated else ""
+    stated = next((element.text_content() for element in _elements(tree, "title")), "")
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
-        title=_only_heading(rendering) or title,
+        title=_only_heading(rendering) or " ".join(canonical(stated).split()),
         author=meta.get("author", ""),
-        published_at=_first_date(meta, _PUBLISHED) or _time_of(source),
+        published_at=_first_date(meta, _PUBLISHED) or _time_of(tree),
         modified_at=_first_date(meta, _MODIFIED),
         metadata={"description": meta["description"]} if meta.get("description") else {},
     )
@@ -149,13 +146,12 @@ def parse_html(page: str) -> Any:
 
 def _decode(data: bytes, name: str) -> str:
     """Decode as UTF-8 or by byte order mark, else by the declared charset, else as plain text."""
-    declared = _CHARSET.search(data[:_HEAD])
+    encoding = declared_charset(data)
     try:
         return canonical(data.decode("utf-8")) if b"\x00" not in data else canonical(decode(data, name)[0])
     except UnicodeDecodeError:
-        if declared is None:
+        if not encoding:
             return canonical(decode(data, name)[0])
-    encoding = declared[1].decode("ascii", "replace")
     for codec in ("cp1252", encoding) if encoding.lower() in LATIN_1 else (encoding,):
         try:
             return canonical(data.decode(codec))
@@ -167,63 +163,73 @@ def _decode(data: bytes, name: str) -> str:
     )
 
 
-def _meta(source: str) -> Iterator[tuple[str, str]]:
-    for match in _META.finditer(source):
-        attributes = _attributes(match[0])
-        name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
-        if name and attributes.get("content"):
-            yield name.lower(), " ".join(html.unescape(attributes["content"]).split())
+def declared_charset(data: bytes) -> str:
+    """The encoding that the head of a page declares; "" without one."""
+    found = _CHARSET.search(data[:_HEAD])
+    return found[1].decode("ascii", "replace") if found else ""
+
+
+def _elements(tree: Any, name: str) -> Iterator[Any]:
+    yield from tree.iter(name) if tree is not None else ()
+
+
+def _meta(tree: Any) -> Iterator[tuple[str, str]]:
+    for element in _elements(tree, "meta"):
+        name = element.get("name") or element.get("property") or element.get("itemprop")
+        if name and element.get("content"):
+            yield name.lower(), " ".join(element.get("content").split())
 
 
 def _first_date(meta: Mapping[str, str], names: Sequence[str]) -> datetime | None:
     return next((found for name in names if (found := parse_datetime(meta.get(name)))), None)
 
 
-def _time_of(source: str) -> datetime | None:
+def _time_of(tree: Any) -> datetime | None:
     """The date of the first `<time>` that is marked as that of publication, else of the first one."""
-    times = [_attributes(tag[0]) for tag in _TIME.finditer(source)]
-    marked = [
-        each for each in times if "pubdate" in each or "publ" in f"{each.get('itemprop')} {each.get('class')}".lower()
-    ]
+    times = list(_elements(tree, "time"))
+    named = [(each, f"{each.get('itemprop')} {each.get('class')}".lower()) for each in times]
+    marked = [each for each, names in named if "pubdate" in each.attrib or "publ" in names]
     return next((found for each in (*marked, *times) if (found := parse_datetime(each.get("datetime")))), None)
 
 
-def _attributes(tag: str) -> dict[str, str]:
-    return {found[1].lower(): found[2] or found[3] or found[4] or "" for found in _ATTRIBUTE.finditer(tag)}
+def _spans_of(source: str, *names: str) -> Iterator[tuple[int, int]]:
+    """The spans of the elements of these names, in order and apart; an unclosed one has none."""
+    page, at = source.translate(_SMALL), 0
+    unclosed = {""}
+    while (at := page.find("<", at)) >= 0:
+        name = next((name for name in names if page.startswith(name, at + 1)), "")
+        behind, opened = page[at + 1 + len(name) : at + 2 + len(name)], -1
+        if name not in unclosed and not behind.isalnum():
+            opened = page.find(">", at)
+        closed = page.find(f"</{name}", opened) if opened >= 0 and "<" not in page[at + 1 : opened] else -1
+        end = page.find(">", closed) + 1 if closed >= 0 else 0
+        if end:
+            yield at, end
+        elif opened >= 0:
+            unclosed.add(name)
+        at = end or at + 1
 
 
 def _without(source: str, *names: str) -> str:
     """The page without these elements; an unclosed one stays."""
-    opening = re.compile(rf"<({'|'.join(names)})\b[^<>]*>", re.IGNORECASE)
     kept, start = [], 0
-    unclosed: set[str] = set()
-    while opened := opening.search(source, start):
-        name = opened[1].lower()
-        closed = None
-        if name not in unclosed:
-            closed = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(source, opened.end())
-        if closed is None:
-            unclosed.add(name)
-        kept.append(source[start : opened.start() if closed else opened.end()])
-        start = closed.end() if closed else opened.end()
-    kept.append(source[start:])
-    return "".join(kept)
+    for opened, closed in _spans_of(source, *names):
+        kept.append(source[start:opened])
+        start = closed
+    return "".join([*kept, source[start:]])
 
 
 def _with_alternatives(source: str) -> str:
     """The page with the alternative text of a figure's images before it; docling reads only the caption."""
     kept, start = [], 0
-    while opened := _FIGURE.search(source, start):
-        closed = _FIGURE_END.search(source, opened.end())
-        if closed is None:
-            break
-        figure = source[opened.start() : closed.end()]
-        shown = (_attributes(image[0]).get("alt", "").strip() for image in _IMAGE.finditer(figure))
-        added = [alt for alt in shown if alt and "<figcaption" in figure.lower() and figure.count(alt) == 1]
-        kept += [source[start : opened.start()], *(f"<p>{alt}</p>" for alt in added), figure]
-        start = closed.end()
-    kept.append(source[start:])
-    return "".join(kept)
+    for opened, closed in _spans_of(source, "figure"):
+        figure = source[opened:closed]
+        if "<figcaption" in figure.lower():
+            shown = (image.get("alt", "").strip() for image in _elements(parse_html(figure), "img"))
+            added = [alt for alt in shown if alt and figure.count(alt) == 1]
+            kept += [source[start:opened], *(f"<p>{html.escape(alt)}</p>" for alt in added), figure]
+            start = closed
+    return "".join([*kept, source[start:]])
 
 
 def _render(source: str, name: str) -> Rendering:

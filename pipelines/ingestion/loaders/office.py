@@ -1,63 +1,56 @@
 """Load DOCX, PPTX, ODT and ODP: docling reads the document; title, author and date are its properties."""
 
-import html
 import io
-import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, damaged_file, first_heading, parse_datetime
+from pipelines.ingestion.loaders.base import Content, Limits, damaged_file, first_heading, parse_datetime, stated_words
 from pipelines.ingestion.loaders.docling_reader import PARAGRAPH_END, read_with_docling
 from pipelines.ingestion.loaders.rendering import Rendering
-from pipelines.text import canonical
+from pipelines.ingestion.loaders.sniff import WORD_PART, is_part
+from pipelines.text import canonical, digit_runs
 from pipelines.types import SourceItem
 
 CONTENT = "content.xml"
 CORE = "docProps/core.xml"
 META = "meta.xml"
 
-_WORD = re.compile(r"word/document\d*\.xml")
-_SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
+_SLIDE_PART = "ppt/slides/slide"
 _MANIFEST = "META-INF/manifest.xml"
-_TAG = re.compile(r"<[^<>]*>")
-_LINE_SPACE = re.compile(r"[\r\n\t]+")
-_BREAKS = re.compile(r"<(/[wa]:p|/text:[ph]|[wa]:(?:tab|br|cr)|text:(?:tab|line-break|s))(?=[\s/>])[^<>]*>")
-_BREAK = {"tab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
-_PICTURE_TAG = re.compile(r"<(?:wp:docPr|pic:cNvPr|a:blip|v:imagedata)\b[^<>]*>")
-_ALT_TEXT = re.compile(r'\s(?:descr|o:title)="([^"]*)"')
-_PICTURE = re.compile(r"<p:pic\b.{0,400}?<p:cNvPr\b([^<>]*)>", re.DOTALL)
+_ENDS = frozenset(("p", "h"))  # elements whose end is that of a paragraph
+_BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
+_ONE_LINE = str.maketrans("\r\n\t", "   ")
 _UNPACKED_FACTOR = 10
-_NUMBERS = re.compile(r"\d+")
-_NO_TITLE = re.compile(
-    r"(?:untitled|word document|powerpoint presentation|document\d*|presentation\d*|\W*)", re.IGNORECASE
-)
-_NO_AUTHOR = re.compile(r"(?:python-docx|python-pptx|openpyxl|un-named|unknown|\W*)", re.IGNORECASE)
-_TITLE, _AUTHOR = ("dc:title",), ("dc:creator", "meta:initial-creator")
-_MODIFIED = ("dcterms:modified", "dc:date")
+_TITLE, _AUTHOR = ("title",), ("creator", "initial-creator")
+_MODIFIED = ("modified", "date")
 
 
 def load_docx(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The Word document's text; title, author and last change from its properties."""
-    parts = read_parts(data, item.name, lambda name: name == CORE or bool(_WORD.fullmatch(name)), limits)
-    document = _joined(parts, item.name)
-    rendering = read_with_docling(data, item.name, ".docx", _bare_text(document), _picture_descriptions(document))
+    parts = read_parts(data, item.name, lambda name: name == CORE or is_part(name, WORD_PART), limits)
+    trees = _trees(parts, item.name)
+    described = [words for tree in trees for words in _picture_descriptions(tree)]
+    rendering = read_with_docling(data, item.name, ".docx", _bare_text(trees), described)
     return content_with_properties(rendering, parts)
 
 
 def load_slides(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The presentation's text: a slide is a page, its title a heading, followed by its speaker notes."""
-    parts = read_parts(data, item.name, lambda name: name == CORE or bool(_SLIDE.fullmatch(name)), limits)
-    slides = _joined(parts, item.name)
-    pictured = [_description(match[1]) for match in _PICTURE.finditer(slides)]
-    return content_with_properties(read_with_docling(data, item.name, ".pptx", _bare_text(slides), pictured), parts)
+    parts = read_parts(data, item.name, lambda name: name == CORE or is_part(name, _SLIDE_PART), limits)
+    slides = _trees(parts, item.name)
+    pictures = [picture for slide in slides for picture in slide.iter("{*}pic")]
+    described = [_description(named) for picture in pictures for named in picture.iter("{*}cNvPr")]
+    return content_with_properties(read_with_docling(data, item.name, ".pptx", _bare_text(slides), described), parts)
 
 
 def load_odf(data: bytes, item: SourceItem, limits: Limits, *, suffix: str) -> Content:
     """The OpenDocument text (.odt) or presentation (.odp: a slide is a page, its title a heading)."""
     parts = read_odf(data, item.name, limits)
-    return content_with_properties(read_with_docling(data, item.name, suffix, _bare_text(parts[CONTENT])), parts)
+    trees = _trees({CONTENT: parts[CONTENT]}, item.name)
+    return content_with_properties(read_with_docling(data, item.name, suffix, _bare_text(trees)), parts)
 
 
 def read_odf(data: bytes, name: str, limits: Limits) -> dict[str, str]:
@@ -91,46 +84,62 @@ def read_parts(data: bytes, name: str, wanted: Callable[[str], bool], limits: Li
                 )
             names = sorted(
                 filter(wanted, archive.namelist()),
-                key=lambda name: ([int(digits[:9]) for digits in _NUMBERS.findall(name)], name),
+                key=lambda name: ([int(digits[:9]) for digits in digit_runs(name)], name),
             )
             return {part: archive.read(part).decode("utf-8", "replace") for part in names}
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError, NotImplementedError) as error:
         raise damaged_file(name) from error
 
 
-def _joined(parts: Mapping[str, str], name: str) -> str:
-    body = "".join(text for part, text in parts.items() if part != CORE)
-    if not body:
+def _trees(parts: Mapping[str, str], name: str) -> list[Any]:
+    """The element trees of the parts with text, in order."""
+    trees = [tree for part, xml in parts.items() if part != CORE and (tree := _parsed(xml)) is not None]
+    if not trees:
         raise damaged_file(name)
-    return body
+    return trees
 
 
-def _bare_text(xml: str) -> str:
+def _parsed(xml: str) -> Any:
+    """The element tree of a part; None if it has no elements. Nothing that it names is read."""
+    from lxml import etree
+
+    parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
+    return etree.fromstring(xml.encode(), parser) if xml.strip() else None
+
+
+def _bare_text(trees: Iterable[Any]) -> str:
     """The text of an office file, with a tab, line break or end of paragraph where it has one."""
-    return html.unescape(_TAG.sub("", _BREAKS.sub(_break, _LINE_SPACE.sub(" ", xml))))
+    from lxml import etree
+
+    kept: list[str] = []
+    for tree in trees:
+        for event, element in etree.iterwalk(tree, events=("start", "end")):
+            name = etree.QName(element).localname
+            if event == "start":
+                kept += [_BREAKS.get(name, ""), (element.text or "").translate(_ONE_LINE)]
+            else:
+                kept += [PARAGRAPH_END if name in _ENDS else "", (element.tail or "").translate(_ONE_LINE)]
+    return "".join(kept)
 
 
-def _break(match: re.Match[str]) -> str:
-    return PARAGRAPH_END if match[1][0] == "/" else _BREAK[match[1].partition(":")[2]]
-
-
-def _picture_descriptions(document: str) -> list[str]:
+def _picture_descriptions(document: Any) -> list[str]:
     """The alternative text of each picture of a Word document in order, empty where it has none."""
     found: list[str] = []
     pending = ""
-    first, *rest = document.split("<mc:Fallback>")  # a fallback repeats the same pictures
-    for match in _PICTURE_TAG.finditer("".join([first, *(part.partition("</mc:Fallback>")[2] for part in rest)])):
-        if match[0].startswith(("<a:blip", "<v:imagedata")):
-            found.append(_description(match[0]) or pending)
+    for element in document.iter("{*}docPr", "{*}cNvPr", "{*}blip", "{*}imagedata"):
+        if any(True for _ in element.iterancestors("{*}Fallback")):  # it repeats the same pictures
+            continue
+        if element.tag.endswith(("}blip", "}imagedata")):
+            found.append(_description(element) or pending)
             pending = ""
         else:
-            pending = _description(match[0]) or pending
+            pending = _description(element) or pending
     return found
 
 
-def _description(attributes: str) -> str:
-    match = _ALT_TEXT.search(attributes)
-    return " ".join(html.unescape(match[1]).split()) if match else ""
+def _description(element: Any) -> str:
+    stated = (value for name, value in element.attrib.items() if name == "descr" or name.endswith("office}title"))
+    return " ".join(next(stated, "").split())
 
 
 def content_with_properties(rendering: Rendering, parts: Mapping[str, str], title: str = "") -> Content:
@@ -139,12 +148,11 @@ def content_with_properties(rendering: Rendering, parts: Mapping[str, str], titl
     The title is the one given, else the only heading of level 1, else the first heading, else the property.
     """
     properties = parts.get(CORE) or parts.get(META) or ""
-    author = _property(properties, _AUTHOR)
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
         title=title or _heading(rendering) or property_title(parts),
-        author="" if _NO_AUTHOR.fullmatch(author) else author,
+        author=stated_words(_property(properties, _AUTHOR)),
         modified_at=parse_datetime(_property(properties, _MODIFIED)),
         pages=rendering.pages,
     )
@@ -157,13 +165,10 @@ def _heading(rendering: Rendering) -> str:
 
 def property_title(parts: Mapping[str, str]) -> str:
     """The title in the file's properties, unless a program made it up."""
-    title = _property(parts.get(CORE) or parts.get(META) or "", _TITLE)
-    return "" if _NO_TITLE.fullmatch(title) else title
+    return stated_words(_property(parts.get(CORE) or parts.get(META) or "", _TITLE))
 
 
 def _property(xml: str, names: tuple[str, ...]) -> str:
-    for name in names:
-        match = re.search(rf"<{name}\b[^<>]*>([^<]*)</{name}>", xml)
-        if match:
-            return " ".join(canonical(html.unescape(match[1])).split())
-    return ""
+    tree = _parsed(xml)
+    named = {} if tree is None else {name: next(tree.iter(f"{{*}}{name}"), None) for name in names}
+    return next((" ".join(canonical(one.text or "").split()) for one in named.values() if one is not None), "")

@@ -6,20 +6,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from pipelines.bullets import BULLETS
 from pipelines.headings import is_capitals
 from pipelines.text import canonical
 from pipelines.types import Block, BlockKind
 
-_SPACES = re.compile(r"[ \xa0]+")
-_TABS = re.compile(r"[ \xa0]*\t[ \t\xa0]*")
-_BULLET = re.compile(r"[•‣◦▪▫●○∙·➢➤►▶✓✔][ \t]+(?=\S)")
 _MAX_LAYOUT_COLUMNS = 4
 _NOTE_LINES = 3
 _NOTE_CHARACTERS = 60
 _LINE_CHARACTERS = 120
 _HEAVY_CHARACTERS = 300
 _HEAD_CHARACTERS = 40
-_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\b\d{1,2}[./]\d{2,4}\b")
+DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
 _BARE_DATE = 30
 _STOPS = tuple(".!?:;,")
 
@@ -125,7 +123,9 @@ class Rendering:
 
 def tidy_lines(text: str) -> str:
     """Collapse spaces and tabs, strip each line and drop blank lines."""
-    lines = (_SPACES.sub(" ", _TABS.sub("\t", line)).strip() for line in text.splitlines())
+    lines = (
+        "\t".join(filter(None, (" ".join(part.split()) for part in line.split("\t")))) for line in text.splitlines()
+    )
     return "\n".join(line for line in lines if line)
 
 
@@ -134,7 +134,7 @@ def line_parts(text: str, finds_headings: bool = False) -> list[RenderedPart]:
     parts: list[RenderedPart] = []
     for line in tidy_lines(text).splitlines():
         close = bool(parts)
-        if _BULLET.match(line):
+        if line[0] in BULLETS and line[1:2].isspace():
             parts.append(RenderedPart(line, "list", close=close))
         elif finds_headings and is_capitals(line):
             parts.append(RenderedPart(line, "heading", 1, close))
@@ -189,7 +189,7 @@ def _stands_beside(cell: Cell, main: Cell) -> bool:
     short = len(cell.parts) <= _NOTE_LINES and all(
         part.kind == "paragraph" and len(part.text) <= _NOTE_CHARACTERS for part in cell.parts
     )
-    return short and (cell.column > main.column or any(_DATE.search(part.text) for part in cell.parts))
+    return short and (cell.column > main.column or any(DATED.search(part.text) for part in cell.parts))
 
 
 def _interleave(left: Sequence[Cell], lines: Sequence[RenderedPart], right: Sequence[Cell]) -> Iterator[RenderedPart]:
@@ -241,7 +241,7 @@ def _is_dated(cell: Cell) -> bool:
     return (
         len(cell.parts) <= _NOTE_LINES
         and len(cell.parts[0].text) <= _BARE_DATE
-        and bool(_DATE.search(cell.parts[0].text))
+        and bool(DATED.search(cell.parts[0].text))
     )
 
 

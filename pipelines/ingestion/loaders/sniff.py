@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import zipfile
 import zlib
 from pathlib import PurePosixPath
@@ -53,11 +52,8 @@ BINARY = frozenset({PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS}) | IMAGES
 _HEAD = 1_024
 _RTF = b"{\\rtf"
 _IMAGE = {b"\x89PNG\r\n\x1a\n": PNG, b"\xff\xd8\xff": JPEG, b"II*\x00": TIFF, b"MM\x00*": TIFF}
-_MAIN_PARTS = {
-    DOCX: re.compile(r"word/document\d*\.xml"),
-    PPTX: re.compile(r"ppt/presentation\d*\.xml"),
-    XLSX: re.compile(r"xl/workbook\d*\.xml"),
-}
+WORD_PART = "word/document"
+_MAIN_PARTS = {DOCX: WORD_PART, PPTX: "ppt/presentation", XLSX: "xl/workbook"}
 _UNREAD_PARTS = {
     "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
     "META-INF/container.xml": "an e-book (EPUB)",
@@ -157,10 +153,16 @@ def _office_type(data: bytes, name: str) -> str:
     if declared in (ODT, ODP, ODS):
         return declared
     for mime, part in _MAIN_PARTS.items():
-        if any(part.fullmatch(member) for member in members):
+        if any(is_part(member, part) for member in members):
             return mime
     kind = next((kind for part, kind in _UNREAD_PARTS.items() if part in members), "a ZIP container of a kind")
     raise LoadError(f"{name} is {kind} that is not read.", hint="Unpack it, or save it as .docx, PDF or text.")
+
+
+def is_part(member: str, part: str) -> bool:
+    """True for a part of an office file, maybe numbered: "word/document.xml", "word/document2.xml"."""
+    number = member.removeprefix(part).removesuffix(".xml")
+    return member in (f"{part}.xml", f"{part}{number}.xml") and (not number or number.isdecimal())
 
 
 def _old_office(data: bytes, name: str) -> LoadError:

@@ -36,17 +36,14 @@ _MAX_PLACES = 20 * MAX_CELLS
 _MAX_NAME = 80
 _HEAD_SHARE = 0.6
 _LOOKED_AT = 50
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _STOPS = (".", "!", "?", "…", "。")
-_UNNAMED_SHEET = re.compile(r"(?:sheet|table|tabelle|feuil|feuille|hoja|planilha|foglio|blad)[ _]?\d*", re.IGNORECASE)
+_UNNAMED_SHEETS = frozenset("sheet table tabelle feuil feuille hoja planilha foglio blad".split())
 _DELIMITERS = ",;\t|"
 _SAMPLE = 20_000
 _SAMPLE_ROWS = 30
 _MAX_FIELD = 10_000_000
-_SEPARATOR_LINE = re.compile(r"sep=(.)\n", re.IGNORECASE)
-_NUMBER = re.compile(r"[-+(]?[$€£¥₹]?\s?\d[\d.,' ]*(?:[eE][-+]?\d+)?\s?[%$€£¥₹]?\)?|true|false", re.IGNORECASE)
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.,+Z-]*)?")
-_MERGED = re.compile(rb'mergeCell\b[^<>]{0,200}?\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+_FIGURES = str.maketrans("", "", "0123456789.,'+-/:()%$€£¥₹ ")
+_IN_FIGURES = frozenset(("", "T", "TZ", "Z", "e", "E"))  # letters of times and powers of ten
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, OSError, SyntaxError, zipfile.BadZipFile, zlib.error)
 _MAX_MERGED_CELLS = 10_000
 _CURRENCY = re.compile(r"\[\$([^\]-]{1,5})|([$€£¥₹])")
@@ -98,9 +95,9 @@ def load_delimited(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The rows with their column names; the delimiter is detected."""
     raw, encoding = decode(data, item.name)
     text = canonical(raw)
-    stated = _SEPARATOR_LINE.match(text)
-    text = text[stated.end() :] if stated else text
-    delimiter = stated[1] if stated else delimiter_of(text)
+    stated = text[4:5] if text[:4].lower() == "sep=" and text[5:6] == "\n" else ""
+    text = text[6:] if stated else text
+    delimiter = stated or delimiter_of(text)
     rendering, lines = Rendering(), list[int]()
     try:
         add_rows(rendering, _csv_rows(text, delimiter, CellBudget(item.name), lines, 2 if stated else 1), lines=lines)
@@ -138,9 +135,15 @@ def _csv_rows(text: str, delimiter: str, budget: CellBudget, lines: list[int], f
         lines.append(first + read)
         read = reader.line_num
         texts = [field.strip() for field in fields]
-        row = [CellValue(text, not (_NUMBER.fullmatch(text) or _DATE.fullmatch(text))) for text in texts]
+        row = [CellValue(text, not _is_figure(text)) for text in texts]
         budget.spend(sum(bool(value.text) for value in row), 1 + len(row))
         yield row
+
+
+def _is_figure(text: str) -> bool:
+    """True for a number, an amount, a date, a time and a truth value."""
+    is_number = text[:1].isalpha() is False and any(map(str.isdigit, text)) and text.translate(_FIGURES) in _IN_FIGURES
+    return is_number or text.lower() in ("true", "false")
 
 
 def load_workbook(data: bytes, item: SourceItem, limits: Limits) -> Content:
@@ -185,14 +188,19 @@ def _excel_rows(sheet: Any, budget: CellBudget) -> Iterator[list[CellValue]]:
 
 def _merges(sheet: bytes) -> Merges:
     """The merged ranges, without unbounded or very large ones."""
-    from openpyxl.utils import column_index_from_string
+    from openpyxl.utils import range_boundaries
 
     found: Merges = {}
-    for match in _MERGED.finditer(sheet):
-        left, right = sorted(column_index_from_string(match[group].decode()) - 1 for group in (1, 3))
-        top, bottom = sorted((int(match[2]), int(match[4])))
+    for cell in sheet.rpartition(b"</sheetData>")[2].split(b"mergeCell ")[1:]:
+        try:
+            left, top, right, bottom = range_boundaries(cell.partition(b'ref="')[2].partition(b'"')[0].decode())
+        except (ValueError, TypeError):
+            continue
+        if None in (left, top, right, bottom):
+            continue
+        (left, right), (top, bottom) = sorted((left, right)), sorted((top, bottom))
         if (right - left + 1) * (bottom - top + 1) <= _MAX_MERGED_CELLS:
-            found.setdefault(top, []).append((left, right, top, bottom))
+            found.setdefault(top, []).append((left - 1, right - 1, top, bottom))
     return found
 
 
@@ -309,7 +317,7 @@ def _repeats(element: Any, attribute: str) -> int:
 
 def is_default_sheet_name(title: str) -> bool:
     """True if a sheet has the default name of a new sheet."""
-    return bool(_UNNAMED_SHEET.fullmatch(title.strip()))
+    return title.strip().lower().rstrip("0123456789").rstrip(" _") in _UNNAMED_SHEETS
 
 
 def add_rows(rendering: Rendering, rows: Iterable[Row], title: str = "", lines: Sequence[int] = ()) -> None:
@@ -379,12 +387,16 @@ def _is_head(row: Row, below: Sequence[Row]) -> bool:
     columns = {column for other in below[:_LOOKED_AT] for column, value in enumerate(other) if value.text}
     texts = {value.text.casefold() for _, value in filled}
     named = all(
-        (value.is_words or (number and _YEAR.fullmatch(value.text))) and len(value.text) <= _MAX_NAME
+        (value.is_words or (number and _is_year(value.text))) and len(value.text) <= _MAX_NAME
         for number, (_, value) in enumerate(filled)
     )
     again = any(_cell_at(other, column).text == value.text for other in below[:_LOOKED_AT] for column, value in filled)
     enough = len(filled) >= max(2, _HEAD_SHARE * len(columns))
     return named and enough and len(texts) == len(filled) and not again
+
+
+def _is_year(text: str) -> bool:
+    return len(text) == 4 and text.isdecimal() and text[:2] in ("19", "20")
 
 
 def _cell_at(row: Row, column: int) -> CellValue:

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from string import punctuation
 from typing import NamedTuple
 
 from pipelines.blocks import text_blocks
@@ -21,13 +22,13 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROLS = "".join(map(chr, (*range(1, 9), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F)))
 _MAX_CONTROLS = 0.02
 _IN_WORD = re.compile("(?<=[a-z])[¹³¿£¥¼½¾±¶](?=[a-z])|[\x80-\x9f]")
 _RARE = re.compile(f"{_IN_WORD.pattern}|[¤¦¬¯´¸×÷ÿþÿðÞÐˆ˜†‡‰]|[ÂÃâ](?![a-zß-ÿ])|(?<=[a-z])[À-Þ](?=[a-z])")
 _MAX_RARE = 0.1
 _HINT = "Open it in the program that wrote it, and save it as UTF-8."
-_UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufffd\ufffe\uffff]")
+_UNREADABLE = f"{_CONTROLS}\x00\x1b\ufffd\ufffe\uffff"
 _SAMPLE = 50_000  # bytes that tell the encoding
 _MIN_LETTERS = 6  # that are not Latin
 _MAX_CHAOS = 0.02  # of the detector's measure of mess, 0..1
@@ -37,7 +38,6 @@ _COMMON = {
     "shift_jis_2004": "shift_jis", "shift_jisx0213": "shift_jis", "big5hkscs": "big5", "cp1125": "cp866",
     "mac_iceland": "macintosh",
 }  # fmt: skip
-_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+")
 _MAX_LEVEL = 6
 _SHORTEST = 4  # characters of a rule that may be shorter than its line
 
@@ -70,7 +70,7 @@ def decode(data: bytes, name: str) -> tuple[str, str]:
         text, encoding = data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
         text, encoding = _other_encoding(data, error, name)
-    if len(_CONTROLS.findall(text)) > _MAX_CONTROLS * len(text):
+    if sum(map(text.count, _CONTROLS)) > _MAX_CONTROLS * len(text):
         raise _binary(name)
     return text, encoding
 
@@ -142,7 +142,8 @@ def _detected(data: bytes) -> _Guess:
         letters = [char for char in text if char.isalpha()]
         foreign = sum(not unicodedata.name(char, "").startswith("LATIN") for char in letters)
         is_foreign = foreign >= max(_MIN_LETTERS, 0.5 * len(letters))
-        is_clean = found[0].chaos <= _MAX_CHAOS * (4 if is_unicode else 1) and not _UNREADABLE.search(text)
+        is_readable = not any(sign in text for sign in _UNREADABLE)
+        is_clean = is_readable and found[0].chaos <= _MAX_CHAOS * (4 if is_unicode else 1)
         is_known = len(letters) >= _MIN_LETTERS and (is_unicode or is_foreign)
         is_sure = is_clean and is_known and not any(str(other) != str(found[0]) for other in rivals)
         return _Guess(text, codec if is_clean or not is_foreign else "", is_sure)
@@ -163,8 +164,8 @@ class _RstLine:
     @property
     def rule(self) -> str:
         """The character that the whole line repeats at least twice, from the margin; else empty."""
-        found = None if self.indented else _RULE.fullmatch(self.words)
-        return found[1] if found else ""
+        is_rule = len(self.words) > 1 and len(set(self.words)) == 1 and self.words[0] in punctuation
+        return self.words[0] if is_rule and not self.indented else ""
 
 
 def is_restructured(name: str) -> bool:

@@ -13,24 +13,21 @@ from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
-from pipelines.ingestion.loaders.html import LATIN_1, load_html, parse_html
+from pipelines.ingestion.loaders.html import LATIN_1, declared_charset, load_html, parse_html
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
 from pipelines.ingestion.loaders.text import decode
 from pipelines.markup import INLINE_TAGS
-from pipelines.text import canonical
+from pipelines.text import canonical, digit_runs
 from pipelines.types import Document, SourceItem
 
 _FEW_WORDS = 30
 _ALMOST_NO_WORDS = 10
 _MAX_DEPTH = 2_000  # nested elements; libxml2 drops those below 2,048
+_MAX_DIGITS = 10
 _SHORT_WAIT = 30.0  # seconds; a slower refresh reloads a page that is meant to be read
-_REFRESH = re.compile(r"\s{0,9}([0-9]{0,9})[^=]{0,20}\burl\s{0,3}=\s{0,3}[\"']?([^\"'\s]{1,300})", re.IGNORECASE)
-_SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 _WBR = re.compile(r"</?wbr\b[^<>]{0,200}>", re.IGNORECASE)  # lxml leaves it open, and loses text 256 levels deep
-_DECLARATION = re.compile(r"\s*<\?xml[^<>]{0,500}\?>")
-_META = re.compile(rb"""<(?:meta|\?xml)\b[^<>]{0,300}?(?:charset|encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
-_HEAD = 4_096
+_MAX_DECLARATION = 500  # characters
 _BROKEN_SHARE = 0.01
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Browsers read these encodings as their supersets.
@@ -46,7 +43,6 @@ _NOT_OF_PAGES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_es
 _MAX_ELEMENTS = 20_000  # more take trafilatura seconds, and its time grows faster than their number
 _MAX_INLINE_ELEMENTS = 2_000  # in one block; the time grows with their cube
 _MAX_ARTICLE_DEPTH = 200  # nested elements; libxml2 by default drops those below 255
-_ELEMENT = re.compile(r"<[a-zA-Z]")
 # Elements that end a line; trafilatura removes all others and leaves a text node for each.
 _BLOCKS = frozenset(
     "html head body article aside blockquote caption center dd details dialog div dl dt fieldset figcaption figure"
@@ -54,7 +50,7 @@ _BLOCKS = frozenset(
 )
 _QUICK = frozenset({"pre", "svg", "math", "select"})  # fast, whatever their size
 _SKIPPED = frozenset({"title", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
-_HEADING = re.compile(r"h([1-6])")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 def load_web(data: bytes, item: SourceItem, limits: Limits, loaders: Mapping[str, Loader]) -> Document:
@@ -73,8 +69,7 @@ def load_web(data: bytes, item: SourceItem, limits: Limits, loaders: Mapping[str
         return as_document(content, data, item, mime)
     text = decode_page(envelope.body, item.name, str(envelope.facts.get("charset", "")))
     if mime == HTML:
-        declared = _DECLARATION.match(text)
-        content = _load_page(_WBR.sub("", text[declared.end() :] if declared else text), address, item, limits)
+        content = _load_page(_WBR.sub("", _without_declaration(text)), address, item, limits)
     else:
         content = _with_metadata(loaders[mime](text.encode(), item, limits), {"url": address})
     return as_document(content, data, item, mime)
@@ -88,6 +83,12 @@ def _load_page(source: str, address: str, item: SourceItem, limits: Limits) -> C
         return _load_whole_page(source, address, item, limits)
     _check_text(article.text, source, address, item, is_article=True)
     return article
+
+
+def _without_declaration(source: str) -> str:
+    """The page without the declaration of XML before it."""
+    end = source.find("?>", 0, _MAX_DECLARATION) + 2
+    return source[end:] if source.lstrip().startswith("<?xml") and end > 1 else source
 
 
 def _load_whole_page(source: str, address: str, item: SourceItem, limits: Limits) -> Content:
@@ -127,7 +128,7 @@ def _check_text(text: str, source: str, address: str, item: SourceItem, *, is_ar
         hint = "Use that address instead, if it is the right one."
         raise LoadError(f"{item.name} has almost no text but redirects to {target}.", hint=hint)
     few = count < _FEW_WORDS and (not is_article or "javascript" in text.casefold())
-    if (few or count < _ALMOST_NO_WORDS) and _SCRIPT.search(source):
+    if (few or count < _ALMOST_NO_WORDS) and "<script" in source.lower():
         raise LoadError(
             f"{item.name} needs JavaScript: without its scripts it has almost no text.",
             hint="Save it from a browser as HTML or PDF and ingest that file, or name the feed or sitemap of its site.",
@@ -145,9 +146,12 @@ def _redirect_target(source: str, address: str, longest: float) -> str:
             True for _ in meta.iterancestors("noscript", "template")
         ):
             continue
-        refresh = _REFRESH.match(meta.get("content", ""))
-        if refresh and float(refresh[1] or 0) <= longest and _leads_elsewhere(address, refresh[2]):
-            return _one_line(refresh[2])
+        wait, _, target = meta.get("content", "").partition("=")
+        target = "".join(target.strip().strip("\"'").split(maxsplit=1)[:1])
+        seconds = digit_runs(wait)[0] if wait.strip()[:1].isdecimal() else "0"
+        is_refresh = wait.strip().lower().endswith("url") and bool(target) and len(seconds) < _MAX_DIGITS
+        if is_refresh and float(seconds) <= longest and _leads_elsewhere(address, target):
+            return _one_line(target)
     return ""
 
 
@@ -176,8 +180,7 @@ def decode_page(data: bytes, name: str, charset: str = "") -> str:
     """
     if data.startswith(_MARKS):
         return canonical(decode(data, name)[0])
-    found = _META.search(data[:_HEAD])
-    named = [codec for one in (charset, found[1].decode("ascii") if found else "") if (codec := _codec(one))]
+    named = [codec for one in (charset, declared_charset(data)) if (codec := _codec(one))]
     first = named if any(codec.startswith(("iso2022", "hz", "utf-16")) for codec in named) else []
     for codec in (*first, "utf-8", *named):
         try:
@@ -211,7 +214,7 @@ def _codec(charset: str) -> str:
 
 def is_too_complex(page: str) -> bool:
     """True if a page has too many elements, in all or in one line, or too deep ones, to extract an article."""
-    count = sum(1 for _ in _ELEMENT.finditer(page))
+    count = sum(after[:1].isascii() and after[:1].isalpha() for after in page.split("<")[1:])
     if not _MAX_ARTICLE_DEPTH < count <= _MAX_ELEMENTS:
         return count > _MAX_ELEMENTS
     tree = parse_html(page)
@@ -301,9 +304,9 @@ class _PlainWalk:
         """Render the block so far."""
         text = " ".join("".join(self._texts).split())
         self._texts.clear()
-        heading = _HEADING.fullmatch(self._kind)
-        if heading and len(text) <= MAX_TITLE:
-            self.rendering.add(text, "heading", int(heading[1]))
+        level = _HEADINGS.get(self._kind, 0)
+        if level and len(text) <= MAX_TITLE:
+            self.rendering.add(text, "heading", level)
         elif self._kind == "li" and text:
             self.rendering.add(f"- {text}", "list")
         else:

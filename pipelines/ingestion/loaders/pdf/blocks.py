@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from pipelines.contacts import is_contact
 from pipelines.headings import is_capitals
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, breaks_address, usual_size
-from pipelines.ingestion.loaders.pdf.rows import BULLET
+from pipelines.ingestion.loaders.pdf.rows import is_item
 from pipelines.types import BlockKind
 
 MAX_HEADING = 150
-SENTENCE_END = re.compile(r"[.!?:;…。！？][\"'”’)\]]*$")
+_STOPS = tuple(".!?:;…。！？")
 
 _BOLD_HEADING = 80
 _WORD_WIDTH = 0.5
@@ -21,18 +22,14 @@ _INDENTS = 3
 _FLUSH = 1.0
 _NARROW = 22
 _SHORT = 40
-_CONTACT = re.compile(
-    r"(?:[^\s@]+@[^\s@]+|(?:https?://|www\.)\S+|\+?[\d(][\d ().-]{6,}|[\w-]+\.[a-z]{2,4}/\S+)(?: \([^()]*\))?"
-)
-_GOES_ON = re.compile(r"(?:[-–—,&/(]|\b[a-zà-ÿ]{1,4})$")
+_JOINTS, _MAX_JOINT = tuple("-–—,&/("), 4  # letters of a word that joins
 _YEAR = r"(?:19|20)\d\d"
 _MONTH_YEAR = rf"(?:[^\W\d_]{{3,12}}\.? |[\d./-]{{1,6}})?{_YEAR}"
 _OPEN = r"(?:à ce jour|la actualidad|la fecha|o momento|[^\W\d_]{3,12})"
 _RANGE_END = re.compile(
     rf"(?<!\d){_YEAR} ?(?:[-–—] ?(?:{_MONTH_YEAR}|{_OPEN})|(?:to|until|bis|au|à|al?|até) {_MONTH_YEAR})\)?$"
 )
-_LABELLED = re.compile(r"[^\W\d_a-z][^:.,;]{1,40}: \S")
-_CODE = re.compile(r"[A-Z]+\d+")  # the name of a thing, as HTML5
+_MAX_LABEL = 41
 _DATE_END = re.compile(rf"[,;|·•(–—] ?{_MONTH_YEAR}\)?$")
 
 
@@ -94,7 +91,7 @@ def group_lines(lines: Sequence[PdfLine], style: DocumentStyle) -> list[LineGrou
         if level:
             if not (groups and _continues_heading(groups[-1], line, level)):
                 groups.append(LineGroup("heading", level=level))
-        elif BULLET.match(line.text):
+        elif is_item(line.text):
             groups.append(LineGroup("list"))
         elif not groups or groups[-1].kind == "heading":
             groups.append(LineGroup("paragraph"))
@@ -140,19 +137,24 @@ def _wrapped_columns(lines: Sequence[PdfLine], edges: Sequence[float]) -> set[tu
         for above, line, right in zip(lines, lines[1:], edges, strict=False)
         if _same_column(above, line)
         and above.size == line.size
-        and (above.hyphen or (line.text[0].islower() and not _is_contact(line.text)))
+        and (above.hyphen or (line.text[0].islower() and not is_contact(line.text)))
         and _fills(above, line, right - 2 * line.size)
     }
 
 
+def ends_sentence(text: str) -> bool:
+    """True if a text ends with a stop, maybe within quotation marks or brackets."""
+    return text.rstrip("\"'”’)]").endswith(_STOPS)
+
+
 def _is_title_like(text: str) -> bool:
     letters = sum(map(str.isalpha, text))
-    return letters >= 2 and len(text) <= MAX_HEADING and not (len(text) > 60 and SENTENCE_END.search(text))
+    return letters >= 2 and len(text) <= MAX_HEADING and not (len(text) > 60 and ends_sentence(text))
 
 
 def _heading_level(line: PdfLine, above: PdfLine | None, below: PdfLine | None, style: DocumentStyle) -> int:
     """1 to 6 for a heading: larger than the body, or at about its size alone in bold or in capitals; else 0."""
-    if not _is_title_like(line.text) or BULLET.match(line.text) or line.left or line.right:
+    if not _is_title_like(line.text) or is_item(line.text) or line.left or line.right:
         return 0
     if line.size >= style.size * HEADING_SIZE:
         return min(style.heading_sizes.index(line.size) + 1, 6) if line.size in style.heading_sizes else 0
@@ -161,7 +163,7 @@ def _heading_level(line: PdfLine, above: PdfLine | None, below: PdfLine | None, 
         return 0
     if (
         is_capitals(line.text)
-        and not _CODE.fullmatch(line.text)
+        and not _is_name_of_thing(line.text)
         and not (below and is_capitals(below.text) and above and is_capitals(above.text))
     ):
         return least
@@ -188,14 +190,14 @@ def _begins(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docum
         return True
     if last.hyphen or breaks_address(last.text, line.text):
         return False
-    return _is_contact(line.text) or _is_contact(last.text) or not _goes_on(group, line, below, style, edge)
+    return is_contact(line.text) or is_contact(last.text) or not _goes_on(group, line, below, style, edge)
 
 
 def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: DocumentStyle, edge: Edge) -> bool:
     """True if the line may continue the group's last line, by position and type."""
     last = group.lines[-1]
     if not _same_column(last, line):
-        return line.text[0].islower() and last.size == line.size and not SENTENCE_END.search(last.text)
+        return line.text[0].islower() and last.size == line.size and not ends_sentence(last.text)
     gap = (last.y - line.y) / max(line.size, 1)
     if abs(last.size - line.size) > 0.1 * line.size or gap < 0 or gap > style.leading * 1.3 + 0.1:
         return False
@@ -207,10 +209,6 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
     if line.text[0].islower():
         return True
     return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
-
-
-def _is_contact(text: str) -> bool:
-    return len(text) < 100 and _CONTACT.fullmatch(text) is not None
 
 
 def _begins_nearby(group: LineGroup, line: PdfLine, edge: Edge) -> bool:
@@ -226,18 +224,30 @@ def _begins_nearby(group: LineGroup, line: PdfLine, edge: Edge) -> bool:
         return True
     if begins_entry(last.text, line.text, is_first=len(group.lines) == 1):
         return True
-    if _LABELLED.match(line.text) and _LABELLED.match(group.lines[0].text):
+    if _is_labelled(line.text) and _is_labelled(group.lines[0].text):
         return True
     if flush_right:
         return last.x0 - _first_word(line) > edge.left + 2 * line.size
     return not _fills(last, line, edge.right - 2 * line.size)
 
 
+def _is_labelled(text: str) -> bool:
+    """True for a label from a capital on, and its value: "Languages: Go"."""
+    label, _, value = text.partition(": ")
+    is_label = 1 < len(label) <= _MAX_LABEL and label[0].isalpha() and not "a" <= label[0] <= "z"
+    return is_label and value[:1].strip() != "" and not any(sign in label for sign in ":.,;")
+
+
+def _is_name_of_thing(text: str) -> bool:
+    """True for capitals and a number, as HTML5."""
+    return text.isalnum() and text[-1].isdigit() and text.rstrip("0123456789").isalpha()
+
+
 def begins_entry(above: str, line: str, *, is_first: bool) -> bool:
     """True if the line is dated like the one above or after a sentence, or follows a first line ending in dates."""
     if not line[0].isupper():
         return False
-    if _is_dated(line) and (_is_dated(above) or SENTENCE_END.search(above)):
+    if _is_dated(line) and (_is_dated(above) or ends_sentence(above)):
         return True
     return is_first and _RANGE_END.search(above) is not None
 
@@ -259,7 +269,13 @@ def _is_item(group: LineGroup, line: PdfLine, below: PdfLine | None, edge: Edge)
         or (line.text[-1] == "." and last.text[-1] != "." and "," in line.text)
         or (below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size)
     )
-    return not prose and not _GOES_ON.search(last.text)
+    return not prose and not _breaks_off(last.text)
+
+
+def _breaks_off(text: str) -> bool:
+    """True if a line ends in a joint, or in a short word of small letters."""
+    word = text.rsplit(maxsplit=1)[-1].lstrip("\"'“‘«([")
+    return text.endswith(_JOINTS) or (len(word) <= _MAX_JOINT and word.isalpha() and word.islower())
 
 
 def _fills(last: PdfLine, line: PdfLine, right: float) -> bool:

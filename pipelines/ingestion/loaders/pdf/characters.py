@@ -1,17 +1,16 @@
 """Characters that a PDF draws otherwise than it reads: ligatures by font code, accents apart from their letters."""
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 
 from pipelines.text import count_tokens
 
 NOTHING = "\u200b"  # in the place of a character that was joined to another one
 
-_CODE = re.compile("[\x0b\x0c\x0e\x0f\x1b-\x1f]")  # of ligatures in the encodings of TeX; \x0d ends a line
-_BEFORE = re.compile(r"[^\W\d_]{0,30}\Z")
-_AFTER = re.compile(r"[^\W\d_]{0,30}")
+_CODES = "\x0b\x0c\x0e\x0f\x1b\x1c\x1d\x1e\x1f"  # of ligatures in the encodings of TeX; \x0d ends a line
+_MAX_WORD = 30
 _CANDIDATES = ("ﬁ", "ﬂ", "ﬀ", "ﬃ", "ﬄ")
 _LETTERS = {"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl"}
 _ACCENTS = {
@@ -20,7 +19,6 @@ _ACCENTS = {
     "˛": "\u0328",
 }  # fmt: skip
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-_ACCENT = re.compile(f"[{re.escape(''.join(_ACCENTS))}]")
 _REACH = 60
 _RAISED = 1.2
 _NEXT_TO = 0.25
@@ -35,17 +33,23 @@ def with_ligatures(drawn: str, font_of: Callable[[int], str]) -> str:
     commonest words of all in which it occurs.
     """
     found: dict[tuple[str, str], list[tuple[int, str, str]]] = defaultdict(list)
-    for match in _CODE.finditer(drawn):
-        before = _BEFORE.search(drawn[max(0, match.start() - 30) : match.start()])[0]  # type: ignore[index]
-        after = _AFTER.match(drawn, match.end())[0]  # type: ignore[index]
+    for place in _places(drawn, _CODES):
+        before = "".join(takewhile(str.isalpha, drawn[max(0, place - _MAX_WORD) : place][::-1]))[::-1]
+        after = "".join(takewhile(str.isalpha, drawn[place + 1 : place + 1 + _MAX_WORD]))
         if before or after:
-            found[match[0], font_of(match.start())].append((match.start(), before, after))
+            found[drawn[place], font_of(place)].append((place, before, after))
     chars = list(drawn)
     for places in found.values():
         best = min(_CANDIDATES, key=lambda ligature: _strangeness(ligature, places))
         for place, _, _ in places:
             chars[place] = best
     return "".join(chars)
+
+
+def _places(drawn: str, signs: Iterable[str]) -> list[int]:
+    """Where these signs are drawn, ascending."""
+    wanted = {sign for sign in signs if sign in drawn}
+    return [place for place, char in enumerate(drawn) if char in wanted] if wanted else []
 
 
 def _strangeness(ligature: str, places: Iterable[tuple[int, str, str]]) -> int:
@@ -58,16 +62,16 @@ def with_accents(drawn: str, box_of: Callable[[int], Box]) -> str:
 
     The place of an accent holds `NOTHING`, and so do the spaces at it that only its own width had made.
     """
-    if not _ACCENT.search(drawn):
+    places = _places(drawn, _ACCENTS)
+    if not places:
         return drawn
     chars = list(drawn)
-    for match in _ACCENT.finditer(drawn):
-        place = match.start()
+    for place in places:
         letter = _letter_at(chars, place, box_of)
         if letter is None:
             continue
         base = _DOTLESS.get(chars[letter], chars[letter])
-        joined = unicodedata.normalize("NFC", base + _ACCENTS[match[0]])
+        joined = unicodedata.normalize("NFC", base + _ACCENTS[drawn[place]])
         if len(joined) == 1:
             chars[letter], chars[place] = joined, NOTHING
             _close_gap(chars, place, box_of)

@@ -4,7 +4,6 @@ A column of side notes (dates, labels, places) is read row by row with the text 
 read one after the other, each whole, between the lines that span both.
 """
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,14 +11,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, PdfLine, group_rows, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, same_row, usual_size
 from pipelines.ingestion.loaders.pdf.rows import body_edge, read_rows
 from pipelines.ingestion.loaders.pdf.titles import Band, bands_of
+from pipelines.ingestion.loaders.rendering import DATED
+from pipelines.text import has_words
 
 _MEAN_NOTE_WORDS = 4.5
 _LEAST_LABELS = 3
 _PROSE_WORDS = 5.0
-_WORD = re.compile(r"\w[\w.,'’/-]*")
 _LEAST_ROWS = 3
 _LEAST_LINES = 12
 _LEAST_SHARE = 0.35
@@ -256,7 +256,7 @@ def _aligned_share(few: Sequence[Sequence[PdfLine]], many: Sequence[Sequence[Pdf
 
 
 def _mean_words(rows: Sequence[Sequence[PdfLine]]) -> float:
-    return fmean(sum(len(_WORD.findall(line.text)) for line in row) for row in rows) if rows else 0.0
+    return fmean(sum(sum(map(has_words, line.text.split())) for line in row) for row in rows) if rows else 0.0
 
 
 def _is_heading_like(row: Sequence[PdfLine]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from pipelines.ingestion.loaders.pdf.lines import PdfLine, usual_size
-from pipelines.text import fold
+from pipelines.text import fold, is_page_number, pages_in
 
 MIN_PAGES = 3
 
@@ -15,12 +15,6 @@ _BAND = 8.0
 _GAP = 1.7
 _WATERMARK = 2.0  # least size, as a multiple of the usual one
 _NUMBER = re.compile(r"\d{1,6}")
-_PAGE_NUMBER = re.compile(
-    r"(?:page|seite|página|pagina|p\.?)\s*\d+(?:\s*(?:of|/|von|sur|de|di)\s*\d+)?|\d+\s*/\s*\d+|[-–—]\s*\d+\s*[-–—]",
-    re.IGNORECASE,
-)
-_OF_ALL = re.compile(r".{0,80}?(\d+)\s*(?:of|/|von|sur|de|di)\s*(\d+)", re.IGNORECASE)
-
 Key = tuple[str, int]
 
 
@@ -101,7 +95,4 @@ def _keys(line: PdfLine, counts: bool) -> Iterator[Key]:
 
 
 def _says_its_page(line: PdfLine, page_count: int) -> bool:
-    of_all = _OF_ALL.fullmatch(line.text)
-    if of_all and (int(of_all[1]), int(of_all[2])) == (line.page, page_count):
-        return True
-    return _PAGE_NUMBER.fullmatch(line.text) is not None
+    return pages_in(line.text) == (line.page, page_count) or is_page_number(line.text)

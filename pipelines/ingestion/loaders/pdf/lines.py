@@ -1,20 +1,17 @@
 """The lines of a PDF page: words side by side, up to the next wide gap."""
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from pipelines.bullets import mark_end
+from pipelines.contacts import begins_address, is_host
 from pipelines.ingestion.loaders.pdf.words import Word
 
 HEADING_SIZE = 1.12  # least size of a heading, as a multiple of the usual one
-DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
-LONE_BULLET = re.compile(r"[•‣◦▪▫●○∙■□➢➤►▶✓✔❖·–-]|\(?\d{1,2}[.)]")
 
-_ADDRESS = re.compile(r"https?://|www\.|[\w.+-]+@|[\w-]+\.[a-z]{2,4}/", re.IGNORECASE)
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+){1,5}(?:/|$)")  # begins another address
 _WIDE_GAP = 1.15
 _LETTERS_GAP = 1.7
 _WORDS_GAP = 2.5
@@ -83,6 +80,11 @@ def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:
     lines = [_line(run, page, order) for order, run in enumerate(pieces)]
     drawn = sorted(_join_pieces(lines), key=lambda line: line.order)
     return [replace(line, order=order) for order, line in enumerate(drawn)]
+
+
+def is_lone_mark(text: str) -> bool:
+    """True for a bullet or a number that opens a list item, alone."""
+    return len(text) < 5 and text not in ("*", "+") and 0 < len(text) == mark_end(text)
 
 
 def _without_repeats(words: Iterable[Word]) -> list[Word]:
@@ -157,7 +159,7 @@ def _cut_at(run: list[Word], starts: frozenset[int]) -> list[list[Word]]:
     pieces = [run[:1]]
     for before, word in pairwise(run):
         gap = (_RESTYLED_GAP if _restyled(before, word) else _COLUMN_GAP) * word.size
-        lone = len(pieces[-1]) == 1 and LONE_BULLET.fullmatch(before.text)
+        lone = len(pieces[-1]) == 1 and is_lone_mark(before.text)
         if round(word.x0) in starts and word.x0 - before.x1 > gap and not lone:
             pieces.append([word])
         else:
@@ -209,7 +211,7 @@ def _stands_next(last: PdfLine, line: PdfLine) -> bool:
     gap = (line.x0 - last.x1) / max(line.size, 1)
     if last.chip and line.chip and last.chip != line.chip:
         return False
-    if LONE_BULLET.fullmatch(last.text):
+    if is_lone_mark(last.text):
         return 0 <= gap <= _BULLET_GAP
     return -0.2 <= gap <= _LATE_GAP and line.order != last.order + 1
 
@@ -258,8 +260,8 @@ def usual_size(lines: Sequence[PdfLine]) -> float:
 def breaks_address(text: str, following: str) -> bool:
     """True if a web or mail address continues in the next line."""
     last, first = text.rsplit(" ", 1)[-1], following.split(" ", 1)[0]
-    if not _ADDRESS.match(last) or not (first[0].islower() or first[0].isdigit()) or _ADDRESS.match(first):
+    if not begins_address(last) or not (first[0].islower() or first[0].isdigit()) or begins_address(first):
         return False
     if last.endswith(("-", "/", "_", ".", "@")):
         return True
-    return last == text and first == following and "@" not in last and not _HOST.match(first)
+    return last == text and first == following and "@" not in last and not is_host(first)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from pipelines.ingestion.loaders.pdf.blocks import LineGroup
 from pipelines.ingestion.loaders.pdf.lines import PdfLine, group_rows, merge_lines
-from pipelines.ingestion.loaders.pdf.rows import BULLET
+from pipelines.ingestion.loaders.pdf.rows import is_item
 from pipelines.types import BlockKind
 
 NAME, SECTION, ORGANISATION, POSITION = 1, 2, 3, 4  # levels of headings
@@ -216,7 +216,7 @@ def _entries(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[LineGroup
 
 def _prose(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[LineGroup]:
     for part in _wrapped(column, rows):
-        yield _group(part, "list" if BULLET.match(part[0].line.text) else "paragraph")
+        yield _group(part, "list" if is_item(part[0].line.text) else "paragraph")
 
 
 def _wrapped(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[list[_ScaledLine]]:
@@ -233,7 +233,7 @@ def _wrapped(column: _Column, rows: Sequence[_ScaledLine]) -> Iterator[list[_Sca
 
 def _goes_on(part: Sequence[_ScaledLine], row: _ScaledLine, column: _Column) -> bool:
     last, line = part[-1].line, row.line
-    if part[-1].size != row.size or BULLET.match(line.text) or _step(part[-1], row) > _SAME_LEADING * column.leading:
+    if part[-1].size != row.size or is_item(line.text) or _step(part[-1], row) > _SAME_LEADING * column.leading:
         return False
     if column.items and last.text.endswith((")", "）")):  # a language with its level
         return False

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
+from pipelines.ingestion.loaders.base import Content, Limits, check_page_count, stated_words
 from pipelines.ingestion.loaders.pdf.lines import page_lines
 from pipelines.ingestion.loaders.pdf.ocr import DPI, MAX_PIXELS, OcrBudget, OcrResult, ocr_unavailable, recognise_image
 from pipelines.ingestion.loaders.pdf.pages import PdfPage, compose_pages, main_heading, unread_pages
 from pipelines.ingestion.loaders.pdf.words import page_words, readable_text
-from pipelines.text import fold
+from pipelines.text import digit_runs, fold
 from pipelines.types import SourceItem
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ _PASSWORD, _SECURITY = 4, 5
 _NOTHING_READ = "no text is to be read in its images"
 _OBJECT = re.compile(rb"\d+ \d+ obj\b")
 _POINTS = 72.0
-_NO_TITLE = re.compile(
-    r"untitled|\(?anonymous\)?|microsoft word.*|.*\.(?:docx?|indd|pdf|tex|rtf|odt|dvi)|\W*", re.IGNORECASE
-)
-_NO_AUTHOR = re.compile(r"\(?anonymous\)?|unknown|\W*", re.IGNORECASE)
-_PDF_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?")
 
 
 def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
@@ -49,7 +44,7 @@ def load_pdf(data: bytes, item: SourceItem, limits: Limits) -> Content:
     return replace(
         content,
         title=pdf_title(facts, content.text, main_heading(content)),
-        author=_stated(facts, "Author", _NO_AUTHOR),
+        author=_stated(facts, "Author"),
         modified_at=parse_pdf_date(facts.get("ModDate", "")) or parse_pdf_date(facts.get("CreationDate", "")),
         metadata={**stated, **unread_pages(content, item.name, problem), **content.metadata},
     )
@@ -164,16 +159,15 @@ def _is_truncated(data: bytes) -> bool:
 
 def pdf_title(facts: Mapping[str, str], text: str, heading: str) -> str:
     """The stated title, unless it is a default or few of its words are in the text; else the heading."""
-    stated = _stated(facts, "Title", _NO_TITLE)
+    stated = _stated(facts, "Title")
     named = _long_words(stated)
     if named and len(named & _long_words(text)) >= 0.5 * len(named):
         return stated
     return heading or stated
 
 
-def _stated(facts: Mapping[str, str], key: str, nothing: re.Pattern[str]) -> str:
-    value = " ".join(readable_text(facts.get(key, "")).split())
-    return "" if nothing.fullmatch(value) else value[:300]
+def _stated(facts: Mapping[str, str], key: str) -> str:
+    return stated_words(" ".join(readable_text(facts.get(key, "")).split()))[:300]
 
 
 def _long_words(text: str) -> set[str]:
@@ -182,11 +176,10 @@ def _long_words(text: str) -> set[str]:
 
 def parse_pdf_date(value: str) -> datetime | None:
     """Parse a PDF date such as `D:20240203040506+02'00'` as `parse_datetime` does; None if it is none."""
-    match = _PDF_DATE.match(value)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups())
+    digits = "".join(digit_runs(value[2:16])[:1]) if value.startswith("D:") else ""
+    year, *rest = digits[:4], *(digits[at : at + 2] for at in range(4, 14, 2))
+    month, day, hour, minute, second = (int(part) if len(part) == 2 else 0 for part in rest)
     try:
-        return datetime(year or 1, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=UTC)
+        return datetime(int(year), month or 1, day or 1, hour, minute, second, tzinfo=UTC) if len(year) == 4 else None
     except ValueError:
         return None

@@ -1,21 +1,32 @@
 """The rows of one column of a PDF page: what stands left or right of a line becomes its side note."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, PdfLine, group_rows, merge_lines, usual_size
+from pipelines.bullets import SIGNS, mark_end
+from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, merge_lines, usual_size
+from pipelines.ingestion.loaders.rendering import DATED
+from pipelines.text import word_parts
 
-BULLET = re.compile(r"(?:[•‣◦▪▫●○∙■□➢➤►▶✓✔❖]|[-–*·](?=\s)|\(?\d{1,2}[.)](?=\s+\D))\s*")
+_MAX_NUMBER = 4  # characters of an item's number: "(12)"
 _NAME = 1.3
 _CLOSE = 1.75
 _LEVEL = 2.0
-_MONTH_YEAR = re.compile(r"[^\W\d_]{3,}\.?(?:19|20)\d\d")
 _MAX_NOTE_WORDS = 7
 _SENTENCE_WORDS = 5
 _SENTENCE_GAP = 4
-_GOES_ON = re.compile(r"(?:[-–—,&/]|\b(?:and|to|bis|und|à|au|et|a|y|e|al)) *$", re.IGNORECASE)
-_CONTINUES = re.compile(r"[-–—&/]|[^\W\d_A-Z]|(?:and|to|present|current)\b", re.IGNORECASE)
+_JOINTS = "-–—&/"
+_JOINING = frozenset("and to bis und à au et a y e al".split())
+_CONTINUING = frozenset("and to present current".split())
+_MIN_MONTH = 3  # letters
+
+
+def is_item(text: str) -> bool:
+    """True if a line begins with a bullet, or with a sign or a number that a space follows; no date does."""
+    mark, rest = text[: mark_end(text)], text[mark_end(text) :]
+    if mark[-1:] in (".", ")"):
+        return len(mark) <= _MAX_NUMBER and rest[:1].isspace() and not rest.lstrip()[:1].isdigit()
+    return bool(mark) and (rest[:1].isspace() or mark not in SIGNS + "·")
 
 
 def read_rows(lines: Sequence[PdfLine], column: int, known: Sequence[float] = ()) -> list[PdfLine]:
@@ -106,7 +117,7 @@ def _continues_note(above: PdfLine, line: PdfLine, *, alone: bool) -> bool:
     level = abs(above.x1 - line.x1) < _LEVEL or abs(above.x0 - line.x0) < _LEVEL
     if not level or above.size != line.size or not 0 < above.y - line.y < _CLOSE * line.size:
         return False
-    if _GOES_ON.search(above.text):
+    if _breaks_off(above.text):
         return alone or bool(DATED.search(above.text) or DATED.search(line.text))
     return alone and bool(_at_break(above, line).isalpha() or _is_broken_date(above, line))
 
@@ -118,7 +129,16 @@ def _at_break(above: PdfLine, line: PdfLine) -> str:
 
 def _is_broken_date(above: PdfLine, line: PdfLine) -> bool:
     """True if a range, or a month and its year, go on in the next line."""
-    return bool(_CONTINUES.match(line.text) or _MONTH_YEAR.fullmatch(_at_break(above, line)))
+    first, joined = line.text[0], _at_break(above, line)
+    month, year = joined[:-4].rstrip("."), joined[-4:]
+    is_dated = year.isdecimal() and year[:2] in ("19", "20") and len(month) >= _MIN_MONTH and month.isalpha()
+    is_joint = first in _JOINTS or (first.isalpha() and not first.isascii())
+    return is_dated or is_joint or not _CONTINUING.isdisjoint(word_parts(line.text)[:1])
+
+
+def _breaks_off(text: str) -> bool:
+    """True if a line ends in a joint or a joining word."""
+    return text.rstrip()[-1] in f"{_JOINTS}," or text.rsplit(maxsplit=1)[-1].lower() in _JOINING
 
 
 def _add(stream: list[PdfLine], main: PdfLine | None, notes: Sequence[PdfLine], x: float | None) -> None:
@@ -152,7 +172,7 @@ def _wraps(above: PdfLine, note: PdfLine, x: float, beside: PdfLine | None) -> b
     """True if the note continues the one above; a full one, only where the text beside it does not begin anew."""
     if above.size != note.size or above.bold != note.bold:
         return False
-    if _GOES_ON.search(above.text) or _is_broken_date(above, note):
+    if _breaks_off(above.text) or _is_broken_date(above, note):
         return True
     if DATED.search(above.text) or (beside and not beside.text[0].islower()):
         return False
@@ -195,7 +215,7 @@ def _pull_up(stream: Sequence[PdfLine]) -> list[PdfLine]:
     head: tuple[PdfLine, int] | None = None  # (last note of a run, index for the next one)
     listed = False
     for line in stream:
-        listed = bool(BULLET.match(line.text)) or (listed and not line.left and _is_inside(line, result))
+        listed = is_item(line.text) or (listed and not line.left and _is_inside(line, result))
         note = line.right[-1] if len(line.right) == 1 else None
         if note and head and listed and _follows(head[0], note):
             result.insert(head[1], replace(note, column=line.column, apart=True))
@@ -214,7 +234,7 @@ def _pull_up(stream: Sequence[PdfLine]) -> list[PdfLine]:
 
 def _is_inside(line: PdfLine, result: Sequence[PdfLine]) -> bool:
     """True if the line continues the list item above it."""
-    item = next((above for above in reversed(result) if BULLET.match(above.text)), None)
+    item = next((above for above in reversed(result) if is_item(above.text)), None)
     return item is not None and (line.x0 > item.x0 + 0.3 * line.size or line.text[0].islower())
 
 

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.ingestion.loaders.pdf.lines import DATED, HEADING_SIZE, PdfLine, same_row, usual_size
+from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, same_row, usual_size
+from pipelines.ingestion.loaders.rendering import DATED
 
 _LEAST_TITLES = 3
 _MOST_WORDS = 4

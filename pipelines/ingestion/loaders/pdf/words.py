@@ -12,25 +12,21 @@ from typing import Any
 from pipelines.ingestion.loaders.pdf.characters import NOTHING, with_accents, with_ligatures
 from pipelines.text import canonical
 
-_BOLD = re.compile("bold|black|heavy|demi|cmbx", re.IGNORECASE)
-_NOT_BOLD = re.compile("regular|roman|book|light|medium", re.IGNORECASE)
+_BOLD, _NOT_BOLD = ("bold", "black", "heavy", "demi", "cmbx"), ("regular", "roman", "book", "light", "medium")
 _BOLD_WEIGHT = 650
-_ICONS = re.compile(
-    r"font ?-?awesome|phosphor|icomoon|icons?\b|glyphicon|academicon|fontello|marvosym|typicon|ionicon|feather",
-    re.IGNORECASE,
-)
+_ICONS = (
+    "fontawesome", "phosphor", "icomoon", "glyphicon", "academicon", "fontello", "marvosym", "typicon", "ionicon",
+    "feather",
+)  # fmt: skip
 _LINE_END_HYPHEN = "\x02"
 _SOFT_HYPHEN = "\xad"  # drawn, so not hidden
 _WORD = re.compile("[^\\s\x02]+\x02?|\x02")
-_BREAK = re.compile("[\r\n\x02]")
-_DINGBATS = re.compile(r"wingdings|webdings", re.IGNORECASE)
 _DINGBAT_BULLETS = frozenset("lnquvwt§Ø¨üþ•·")
 _SYMBOL_BULLETS = dict.fromkeys("\uf0b7\uf0a7\uf076\uf0d8\uf0fc\uf0a8\uf06e\uf02d", "•")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _SPACES = dict.fromkeys("\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " ")
 _WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}  # never control characters
 _CLEAN = {**_WINDOWS, **str.maketrans(_SYMBOL_BULLETS | _LIGATURES | _SPACES)}
-_RUNS = re.compile("[ \t]+")
 _SPACED_LETTERS = 4
 _MOST_DRAWINGS = 2_000
 _LEAST_BOX, _MOST_BOX = 6.0, 40.0  # points
@@ -163,7 +159,7 @@ class Glyphs:
             self._is_bold(index, font),
             (quarter - self._turned) % 4,
             font,
-            bool(_ICONS.search(font)),
+            _is_of_icons(font),
             abs(angle - 90 * quarter) > _LEAST_SLANT or self._is_pale(index),
         )
 
@@ -177,9 +173,20 @@ class Glyphs:
 
     def _is_bold(self, index: int, font: str) -> bool:
         """By the font's name; by its weight, often wrong, only if the name does not tell."""
-        if _BOLD.search(font):
+        if is_named(font, _BOLD):
             return True
-        return not _NOT_BOLD.search(font) and self._raw.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
+        return not is_named(font, _NOT_BOLD) and self._raw.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
+
+
+def is_named(font: str, names: Sequence[str]) -> bool:
+    """True if the font's name holds one of these."""
+    return any(name in font.lower() for name in names)
+
+
+def _is_of_icons(font: str) -> bool:
+    squeezed = font.lower().replace(" ", "").replace("-", "")
+    parts = "".join(char if char.isalnum() or char == "_" else " " for char in font.lower()).split()
+    return is_named(squeezed, _ICONS) or any(part.endswith(("icon", "icons")) for part in parts)
 
 
 def page_words(page: Any, textpage: Any) -> list[Word]:
@@ -233,9 +240,10 @@ def _in_chips(words: list[Word], boxes: Sequence[tuple[float, float, float, floa
 
 def _lines(drawn: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for match in _BREAK.finditer(drawn):
-        yield start, match.end()
-        start = match.end()
+    for place, char in enumerate(drawn):
+        if char in "\r\n\x02":
+            yield start, place + 1
+            start = place + 1
     yield start, len(drawn)
 
 
@@ -298,7 +306,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
 
 def _bullet(text: str, font: str, *, first: bool) -> str:
     """A lone character as displayed in a symbol font; Word's second-level bullet is an `o` in Courier."""
-    if _DINGBATS.search(font):
+    if is_named(font, ("wingdings", "webdings")):
         return "•" if text in _DINGBAT_BULLETS else text if ord(text[:1] or "a") >= 0x2000 else ""
     return "◦" if first and text == "o" and "courier" in font.lower() else text
 
@@ -306,11 +314,11 @@ def _bullet(text: str, font: str, *, first: bool) -> str:
 def readable_text(drawn: str) -> str:
     """The characters as displayed: ligatures and special spaces normalised, icons dropped."""
     if drawn.isascii() and drawn.isprintable():
-        return _RUNS.sub(" ", drawn).strip()
+        return " ".join(drawn.split())
     if any("\ud800" <= char <= "\udfff" for char in drawn):
         drawn = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     text = drawn.replace(_LINE_END_HYPHEN, "-").replace(_SOFT_HYPHEN, "-").translate(_CLEAN)
-    return _RUNS.sub(" ", canonical(text)).strip()
+    return " ".join(canonical(text).split())
 
 
 def rotate(x: float, y: float, quarters: int) -> tuple[float, float]:
