@@ -11,6 +11,7 @@ _MARKDOWN = re.compile(
     r"[\\`*_{}\[\]<>#|~$!&@]|:(?=[A-Za-z/_+-])|(?<=www)\.|^[+\-](?=\s)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)"
 )
 _OWN_LINE = re.compile(r"[ \t]*(?:[-*+•·–>|#]|\d{1,3}[.)]\s|```|~~~|$)")
+_REACH = 40  # characters in which a word ends
 _WRAPPED = 50  # a line this long that is followed by running text was broken by width, not by meaning
 
 
@@ -72,9 +73,12 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _whole_word(text: str, at: int) -> int:
-    gap = re.search(r"\s+", text[at : at + 40])
-    return at + gap.end() if gap else at
+    window = text[at : at + _REACH]
+    gap = next((place for place, char in enumerate(window) if char.isspace()), None)
+    return at if gap is None else at + len(window) - len(window[gap:].lstrip())
 
 
 def _last_word(text: str) -> int:
-    return max((match.start() + max(0, len(text) - 40) for match in re.finditer(r"\s+", text[-40:])), default=len(text))
+    window = text[-_REACH:]
+    gap = next((place for place in reversed(range(len(window))) if window[place].isspace()), None)
+    return len(text) if gap is None else len(text) - len(window) + len(window[:gap].rstrip())

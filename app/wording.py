@@ -11,14 +11,15 @@ from urllib.parse import unquote
 from pipelines.answers import Citation, Source
 from pipelines.query.answerers.people import ASKED_BACK
 
-_EXPORTER = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|Pages|LibreOffice \w+) - ", re.IGNORECASE)
-_SUFFIX = re.compile(r"\.(?:pdf|docx?|txt|md|markdown|html?|pptx?|xlsx?|od[tsp]|csv|rtf|json|tex)$", re.IGNORECASE)
+_EXPORTERS = ("microsoft word", "microsoft powerpoint", "microsoft excel", "pages", "libreoffice ")
+_SUFFIXES = frozenset(
+    ".pdf .doc .docx .txt .md .markdown .htm .html .ppt .pptx .xls .xlsx .odt .ods .odp .csv .rtf .json .tex".split()
+)
 _UUID = re.compile(r"(?<![^\W_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\W_])", re.IGNORECASE)
 _HASH = re.compile(r"(?<![^\W_])(?=[a-f]{0,64}[0-9])(?=[0-9]{0,64}[a-f])[0-9a-f]{8,64}(?![^\W_])", re.IGNORECASE)
 _JOINTS = re.compile(r"(?<=\w)[-+](?=\w)|--+")
-_EMPTY = re.compile(
-    r"(?:(?:new|no|untitled|document|page|presentation|book|title|index|file|\d{1,6})(?: |$)){1,4}", re.IGNORECASE
-)
+_EMPTY = frozenset("new no untitled document page presentation book title index file".split())
+_MAX_EMPTY = 4
 _CONVERTED = frozenset(".html .htm .xhtml .doc .docx .ppt .pptx .xls .xlsx .odt .odp .ods .rtf .epub".split())
 _AS_IT_IS = frozenset(".md .markdown .txt .text .rst .csv .tsv .json".split())
 _NAMELESS = frozenset({"readme", "index"})
@@ -127,8 +128,8 @@ def readable(title: str, name: str) -> str:
 
     A README is called after its folder.
     """
-    titled = _words(_SUFFIX.sub("", _EXPORTER.sub("", title.strip())) if "/" not in title else "")
-    if any(map(str.isalpha, titled)) and not _EMPTY.fullmatch(titled):
+    titled = _words(_bare_title(title.strip()) if "/" not in title else "")
+    if any(map(str.isalpha, titled)) and not _is_empty(titled):
         return titled
     path = PurePosixPath(unquote(name))
     stem = path.parent.name if path.stem.casefold() in _NAMELESS and path.parent.name else path.stem
@@ -154,6 +155,20 @@ def result_source(row: Mapping[str, Any]) -> Source:
 def conflict_of(row: Mapping[str, Any] | str) -> tuple[str, tuple[int, ...]]:
     """(the text of a stored conflict, the numbers of its sources); older conflicts are only a text."""
     return (row, ()) if isinstance(row, str) else (row["said"], tuple(side["n"] for side in row["sides"]))
+
+
+def _bare_title(title: str) -> str:
+    """A title without the program before it and the suffix behind it."""
+    program, dash, rest = title.partition(" - ")
+    title = rest if dash and program.lower().startswith(_EXPORTERS) else title
+    suffix = PurePosixPath(title).suffix
+    return title.removesuffix(suffix) if suffix.lower() in _SUFFIXES else title
+
+
+def _is_empty(title: str) -> bool:
+    """True if a title is made of words that say nothing of its document: "Untitled document 2"."""
+    words = title.casefold().split()
+    return len(words) <= _MAX_EMPTY and all(word in _EMPTY or word.isdecimal() for word in words)
 
 
 def _words(text: str) -> str:

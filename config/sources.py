@@ -1,6 +1,5 @@
 """The sources that a TOML file declares, each with how it is listed."""
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -17,7 +16,7 @@ _KEYS: dict[str, tuple[str, ...]] = {  # of each kind, beside those of every kin
     "web": ("follow", "most_pages"),
 }
 _KEYS_OF_ALL = ("location", "every")
-_HEADER = re.compile(r"\s*\[\[[ \t]*source[ \t]*\]\]")
+_HEADER = "[[source]]"
 
 
 class DeclaredSource(BaseModel):
@@ -78,7 +77,9 @@ def read_declared(path: Path) -> dict[str, DeclaredSource]:
 
 def _positions(text: str, count: int) -> list[str]:
     """Return the position of each of `count` sources; without line numbers if they are not written as usual."""
-    lines = [number for number, line in enumerate(text.split("\n"), start=1) if _HEADER.match(line)]
+    lines = [
+        number for number, line in enumerate(text.split("\n"), start=1) if "".join(line.split()).startswith(_HEADER)
+    ]
     is_usual = len(lines) == count
     return [f"source {place + 1}" + (f", line {lines[place]}" if is_usual else "") for place in range(count)]
 

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from pipelines.errors import ConfigError, FootnoteError, ModelError, PromptTooLong, ServiceUnavailable
 from pipelines.observe import log
+from pipelines.text import word_parts
 from pipelines.tls import CA_FILE_HINT, environment_ca_file, is_untrusted, ssl_context
 
 HIDDEN_KEY = "hidden"
@@ -40,7 +41,8 @@ _OVERFLOWS = (400, 413, 422, 500)  # with which servers refuse a request that is
 _OVERFLOW = re.compile(
     r"context.{0,60}(?:exceed|length|size|window)|exceed.{0,60}context|too (?:long|many tokens)", re.I
 )
-_NO_PATH = re.compile(r"\A(?:(?:404 )?(?:file |page )?not found|.{0,40}invalid url.*)\W*\Z", re.IGNORECASE)
+_MAX_OPENING = 50  # characters
+_NO_PATH = frozenset(f"{code}{what}not found" for code in ("", "404 ") for what in ("", "file ", "page "))
 _Answer = TypeVar("_Answer")
 
 
@@ -239,7 +241,7 @@ def _describe_status(error: openai.APIStatusError, detail: str, endpoint: Endpoi
             f"The request does not fit into the window of {model} at {server}: {detail}",
             hint="Set FOOTNOTE_LLM__CONTEXT_WINDOW to the window that the server runs with.",
         )
-    if status == 404 and (not isinstance(error.body, dict) or _NO_PATH.search(detail)):
+    if status == 404 and (not isinstance(error.body, dict) or _names_no_path(detail)):
         return ModelError(
             f"{server} has no such path.",
             hint="Check the path of the address; of most servers it ends with /v1 (FOOTNOTE_LLM__API_BASE).",
@@ -277,3 +279,9 @@ def _retry_after(header: str) -> float | None:
         return max(email.utils.parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
     except ValueError:
         return None
+
+
+def _names_no_path(detail: str) -> bool:
+    """True if a server says no more than that it has no such path."""
+    words = " ".join(word_parts(detail))
+    return words in _NO_PATH or "invalid url" in words[:_MAX_OPENING]

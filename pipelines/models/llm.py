@@ -1,6 +1,5 @@
 """Build the language model that the settings name, and stream its completions."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -32,7 +31,7 @@ from pipelines.models.usage import Call, count, record_token_counts
 from pipelines.observe import log
 from pipelines.text import count_tokens
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters of a terminal
+_CONTROLS = dict.fromkeys((*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)))  # of a terminal
 DEFAULT_WINDOW = 8192  # tokens, where neither a setting nor the server tells
 _UNKNOWN_MODEL = "default"  # which servers of one model take for theirs
 _CUT = (None, "", "length", "content_filter", "error")
@@ -241,7 +240,7 @@ class Completion:
             self.finish_reason = "stop"
         for choice in getattr(chunk.raw, "choices", None) or ():
             self.finish_reason = choice.finish_reason or self.finish_reason
-        piece = _CONTROLS.sub("", chunk.delta or "")
+        piece = (chunk.delta or "").translate(_CONTROLS)
         self._text.append(piece)
         return piece
 

@@ -52,6 +52,7 @@ from pipelines.store.embedded import EmbeddedServer
 from pipelines.store.originals import HINT, is_full
 from pipelines.store.read_snapshot import connected
 from pipelines.structure import STRUCTURE_VERSION, structure_of
+from pipelines.text import digit_runs
 from pipelines.types import Block
 
 HEAD = "0006"  # the newest migration; a test holds it to the migrations folder
@@ -92,7 +93,7 @@ def current_revision(connection: Connection) -> str | None:
     found = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
     if not found or found[0] in REVISIONS:
         return str(found[0]) if found else None
-    if re.fullmatch(r"[0-9]{4}", found[0]) and found[0] > HEAD:
+    if len(found[0]) == 4 and found[0].isdecimal() and found[0] > HEAD:
         raise ConfigError(
             f"The database stands at migration {found[0]}, but this version of Footnote ends at {HEAD}.",
             hint=f"Upgrade Footnote, downgrade the database with the newer version (`footnote db migrate --to {HEAD}`),"
@@ -178,7 +179,7 @@ def _create_extension(connection: Connection) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    return tuple(int(part) for part in digit_runs(version)[:3])
 
 
 LOCKED_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected

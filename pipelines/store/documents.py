@@ -1,6 +1,5 @@
 """The documents table: rows to Documents and back, passages of their texts, and their links."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
@@ -32,6 +31,7 @@ from pipelines.store.database import append_rows, writing
 from pipelines.store.filters import check, seen_by
 from pipelines.store.schema import document_indexes, document_versions, documents
 from pipelines.structure import STRUCTURE_VERSION, Structure, read_structure, stored_structure
+from pipelines.text import line_breaks
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
 _STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata", "structure"}
@@ -84,7 +84,7 @@ class Places:
     """The lines (from 1) and pages (from 1) of a text; `pages` are the offsets at which they begin."""
 
     def __init__(self, text: str, first_line: int, pages: Sequence[int]) -> None:
-        self._ends = [found.start() for found in re.finditer("\n", text)]
+        self._ends = line_breaks(text)
         self._first_line = first_line
         self._pages = pages
 

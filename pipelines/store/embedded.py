@@ -13,7 +13,6 @@ import hashlib
 import importlib.util
 import os
 import pwd
-import re
 import shutil
 import stat
 import subprocess
@@ -22,6 +21,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_letters, digits
 from typing import Any
 
 from pipelines.errors import ConfigError, ServiceUnavailable
@@ -33,7 +33,7 @@ DATABASE = "footnote"
 _SOCKET_PATH_LIMIT = 90  # of the 107 bytes of a Unix socket's path; `/.s.PGSQL.5432` is appended
 _START_SECONDS = 60
 _PASSING = ("starting up", "recovery mode", "not yet accepting connections", "shutting down")  # reasons to refuse
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
+_IN_PATH = frozenset(f"{ascii_letters}{digits}._/-")
 _IN_EVERY_DATABASE = ("PG_VERSION", "global/pg_control")
 _OF_A_STARTED_SERVER = ("postmaster.opts", "server.log")  # initdb writes neither
 _UNSAFE = set('"`$\\\n\r')  # pg_ctl hands the path of the data to a shell, in double quotes
@@ -77,7 +77,7 @@ class EmbeddedServer:
     @property
     def socket_dir(self) -> Path:
         """The folder of the socket: the data's, or a private temporary one if that path is too long or unusual."""
-        if len(os.fsencode(self.data)) <= _SOCKET_PATH_LIMIT and _PLAIN_PATH.fullmatch(str(self.data)):
+        if len(os.fsencode(self.data)) <= _SOCKET_PATH_LIMIT and _IN_PATH.issuperset(str(self.data)):
             return self.data
         digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"footnote-{self.account.uid}-{digest}"

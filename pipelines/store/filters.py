@@ -1,6 +1,5 @@
 """Filters and audience as SQL conditions with bound values."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import fields
 from datetime import UTC, date, datetime, time
@@ -75,7 +74,10 @@ def _midnight(day: str) -> datetime:
 
 _TYPOGRAPHIC = dict(zip("‘’‚‛“”„‟«»‐‑‒–—−\xa0", "''''" + '""""""' + "------ ", strict=True))
 _PLAIN = str.maketrans("".join(_TYPOGRAPHIC), "".join(_TYPOGRAPHIC.values()))
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+def _plain_words(text: str) -> list[str]:
+    return "".join(char if char.isascii() and char.isalnum() else " " for char in text).split()
 
 
 def holds(text: ColumnElement[str], phrase: str) -> ColumnElement[bool]:
@@ -88,7 +90,7 @@ def holds(text: ColumnElement[str], phrase: str) -> ColumnElement[bool]:
     # Typographic marks, and the capitals of the phrase's letters beyond ASCII.
     capitals = {char.upper(): char for char in wanted if not char.isascii() and len(char.upper()) == 1}
     pairs = _TYPOGRAPHIC | capitals
-    plain = max(_PLAIN_WORD.findall(wanted), key=len, default="")
+    plain = max(_plain_words(wanted), key=len, default="")
     longest = max(wanted.split(), key=len, default="")
     lowered = func.lower(text)
     folded = func.translate(lowered, "".join(pairs), "".join(pairs.values()))

@@ -7,18 +7,18 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import select
 
+from pipelines.months import without_date
 from pipelines.store.database import read_rows
 from pipelines.store.facts import stated_names
 from pipelines.store.filters import seen_by
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.schema import documents
 from pipelines.store.tokens import STOP_WORDS
-from pipelines.text import count_tokens, fold
+from pipelines.text import count_tokens, fold, word_parts
 from pipelines.types import Audience
 
 _WORD = re.compile(r"[^\W_]+")
-_DATE = re.compile(r"^\d{4}[-_]\d{1,2}[-_]\d{1,2}[-_ ]+")
-_INSIDE_SENTENCE = re.compile(r"[^.?!:\s][\"“«(\[]?\s+[\"“«(\[]?$")
+_OPENERS = tuple('"“«([')
 _MAX_WORDS = 12
 _MAX_SHARED = 20  # documents; a name that more of them have identifies none
 # Words for kinds of documents: alone, or with stop words, they are no name.
@@ -41,7 +41,7 @@ def only_person(names: Sequence[str]) -> str:
 
 def name_words(name: str) -> frozenset[str]:
     """The folded words of a person's name, without initials and titles."""
-    return frozenset(word for word in _WORD.findall(fold(name)) if len(word) > 1 and word not in _TITLES)
+    return frozenset(word for word in word_parts(name) if len(word) > 1 and word not in _TITLES)
 
 
 def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -70,7 +70,7 @@ class NameIndex:
         self.owner = only_person(self.people)
         gathered: dict[tuple[str, ...], tuple[str, dict[str, None]]] = {}
         for name, document_id in names:
-            words = tuple(_WORD.findall(fold(name)))
+            words = tuple(word_parts(name))
             if words and len(words) <= _MAX_WORDS:
                 gathered.setdefault(words, (name, {}))[1][document_id] = None
         self._known: Mapping[tuple[str, ...], _Known] = {
@@ -126,15 +126,15 @@ def names_of(file_name: str, title: str) -> list[str]:
     A file with the name of a kind (`README.md`) has the name of its folder.
     """
     path = PurePosixPath(file_name)
-    stem = _DATE.sub("", path.stem)
+    stem = without_date(path.stem)
     folder = path.parent.name if fold(stem) in _KINDS else ""
-    whole = [name for name in (file_name, path.name) if len(_WORD.findall(name)) > 1]
+    whole = [name for name in (file_name, path.name) if len(word_parts(name)) > 1]
     return list(dict.fromkeys([*whole, *filter(_is_distinctive, (path.stem, stem, folder, title))]))
 
 
 def _is_distinctive(name: str) -> bool:
     """True if a name has a word of three letters or more that is no stop word and no kind of document."""
-    words = _WORD.findall(fold(name))
+    words = word_parts(name)
     return any(len(word) > 2 and not word.isdigit() and word not in STOP_WORDS | _KINDS for word in words)
 
 
@@ -150,11 +150,17 @@ def is_ordinary(word: str) -> bool:
 
 def _is_proper(text: str, start: int) -> bool:
     """True if the word at `start` has a capital inside a sentence, in a text that is not all capitals."""
-    return text[start].isupper() and text != text.upper() and bool(_INSIDE_SENTENCE.search(text[:start]))
+    return text[start].isupper() and text != text.upper() and _is_inside_sentence(text[:start])
+
+
+def _is_inside_sentence(before: str) -> bool:
+    """True if the text before a word goes on with it: a space is between, and no stop."""
+    bare = before[:-1] if before.endswith(_OPENERS) else before
+    return bare[-1:].isspace() and bare.rstrip()[-1:] not in ("", ".", "?", "!", ":")
 
 
 def _words(text: str) -> Iterator[tuple[str, int]]:
     """The folded words of a text with their offsets."""
     for match in _WORD.finditer(text):
-        for word in _WORD.findall(fold(match.group())):
+        for word in word_parts(match.group()):
             yield word, match.start()

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
+from string import hexdigits
 from typing import IO, NamedTuple
 from urllib.parse import quote
 
@@ -36,7 +37,7 @@ _ZIP_ERRORS = (
 )  # fmt: skip
 
 _ID = re.compile(r"(?:^|[ -])[0-9a-f]{32}(?=$|\.|_all\.)")
-_TOP = re.compile(r"Export-[0-9a-f-]{36}", re.IGNORECASE)
+_TOP, _TOP_LENGTH = "export-", 43
 
 Problem = tuple[str, SourceError]
 
@@ -206,7 +207,8 @@ def place_of(info: zipfile.ZipInfo) -> str:
     """Return a member's name as a path that leads nowhere else; empty if nothing is left, and for hidden files."""
     parts = [canonical(part).strip() for part in _member_name(info).replace("\\", "/").split("/")]
     kept = [part for part in parts if part not in ("", ".", "..")]
-    if kept and _TOP.fullmatch(kept[0]):
+    top = kept[0].lower() if kept else ""
+    if top.startswith(_TOP) and len(top) == _TOP_LENGTH and not top.removeprefix(_TOP).strip(f"-{hexdigits}"):
         kept = kept[1:]
     return "" if any(part.startswith((".", "__MACOSX")) for part in kept) else "/".join(kept)
 

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_letters, digits
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -18,8 +18,9 @@ from pipelines.text import canonical
 
 Facts = Mapping[str, Any]
 
-_OWNER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_REPOSITORY_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_IN_OWNER = frozenset(f"{ascii_letters}{digits}_-")
+_IN_REPOSITORY = _IN_OWNER | {"."}
+_MAX_NAME = 100
 _MAX_DESCRIPTION = 2_000  # characters of a description
 _MAX_TOPICS = 50
 _UNKNOWN_LICENCE = "NOASSERTION"
@@ -55,8 +56,9 @@ def place_of(location: str) -> Place | None:
     """Return the place of `github:OWNER` or `github:OWNER/REPO`; None if it names none."""
     kind, _, rest = location.strip().partition(":")
     owner, _, repository = rest.strip("/").removesuffix(".git").partition("/")
-    named = _REPOSITORY_NAME.fullmatch(repository) and repository not in (".", "..")
-    if kind.lower() != "github" or not _OWNER_NAME.fullmatch(owner) or (repository and not named):
+    is_named = _IN_REPOSITORY.issuperset(repository) and len(repository) <= _MAX_NAME and repository not in (".", "..")
+    is_owned = _IN_OWNER.issuperset(owner) and 0 < len(owner) <= _MAX_NAME and owner[0].isalnum()
+    if kind.lower() != "github" or not is_owned or not is_named:
         return None
     return Place(owner, repository)
 

@@ -1,8 +1,8 @@
 """Notion's API through its client: ids, retries and rate limits, errors in words, and whole lists over all cursors."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from string import hexdigits
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 NOTION_VERSION = "2025-09-03"  # since then a database is one or more data sources, each queried by itself
 
-_ID = re.compile(r"[0-9a-f]{32}")
-_ID_AT_END = re.compile(r"(?:^|[^0-9a-f])([0-9a-f]{32})$")
+_ID_LENGTH = 32
 _PAGE_SIZE = 100
 _BY_AGE = {"timestamp": "created_time", "direction": "ascending"}
 _TIMEOUT_MS = 30_000
@@ -330,14 +329,19 @@ def _id_in_address(text: str) -> str:
         return ""
     opened = parse_qs(address.query).get("p", [""])[0]  # a page that is open over the view of a database
     last = address.path.rstrip("/").rpartition("/")[2].lower()
-    ended = _ID_AT_END.search(last)
-    return _plain_id(opened) or _plain_id(last[-36:]) or (ended[1] if ended else "")
+    is_apart = last[:-_ID_LENGTH][-1:] not in tuple(hexdigits)
+    ended = last[-_ID_LENGTH:] if is_apart else ""
+    return _plain_id(opened) or _plain_id(last[-36:]) or (ended if _is_id(ended) else "")
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == _ID_LENGTH and not text.strip("0123456789abcdef")
 
 
 def _plain_id(text: str) -> str:
     """Return the digits of an id alone, with or without its hyphens; empty where it is none."""
     found = text.lower().replace("-", "")
-    return found if _ID.fullmatch(found) and text.count("-") in (0, 4) else ""
+    return found if _is_id(found) and text.count("-") in (0, 4) else ""
 
 
 def _retry_after(value: str | None) -> float | None:
