@@ -24,6 +24,7 @@ from pipelines.query.search import Request
 from pipelines.store.database import reading
 from pipelines.store.documents import passage
 from pipelines.store.query_log import Feedback, save_feedback
+from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
 from pipelines.types import Audience, Filters, IngestItem, Turn
 
@@ -90,6 +91,10 @@ class ChatEngine:
     def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
         """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
         return self._engine.suggest(answer, history=history, filters=filters, audience=AUDIENCE)
+
+    def questions(self) -> Sequence[StoredQuestion]:
+        """The questions that were tried and have an answer; none where they cannot be read."""
+        return self._engine.stored_questions(AUDIENCE)
 
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
         """The stored text before, inside and after a span; None when the document is gone."""
@@ -210,13 +215,20 @@ _SAMPLE_QUESTIONS = (
 _OFFERED = 4
 
 
-def starters(configured: Sequence[str], shelf: Shelf) -> list[str]:
-    """At most four questions: those of the settings, those of the sample, or one for each of four documents."""
+def starters(configured: Sequence[str], shelf: Shelf, tried: Sequence[StoredQuestion] = ()) -> list[str]:
+    """At most four questions: those of the settings, those of the sample, or one for each of four documents.
+
+    Of the documents those about which a question was tried, where there are any.
+    """
     if configured:
         return list(configured[:_OFFERED])
     sample = SAMPLE.resolve().as_uri() + "/"
     if shelf.documents and all(document.uri.startswith(sample) for document in shelf.documents):
         return list(_SAMPLE_QUESTIONS)
+    answered = {each.document_id: each.question for each in reversed(tried)}
+    known = [document for document in shelf.documents if document.id in answered]
+    if known:
+        return [answered[document.id] for document in _varied(known)]
     return [f"What is “{document.title or document.name}” about?" for document in _varied(shelf.documents)]
 
 

@@ -84,7 +84,7 @@ def _greet(engine: ChatEngine, shelf: Shelf) -> None:
         "Every sentence of an answer carries a footnote; press it to see the words that it stands on.</p></div>"
     )
     with st.container(key="starters"):
-        for index, text in enumerate(starters(engine.settings.chat.starters, shelf)):
+        for index, text in enumerate(starters(engine.settings.chat.starters, shelf, engine.questions())):
             st.button(literal(text), key=f"starter_{index}", on_click=session.ask, args=(text,), width="stretch")
 
 

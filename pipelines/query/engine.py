@@ -39,7 +39,7 @@ from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
-from pipelines.store.questions import read_questions
+from pipelines.store.questions import StoredQuestion, read_questions
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
@@ -319,6 +319,12 @@ class QueryEngine(BaseQueryEngine):
             log_failure("no questions are tried", error)
         self.active.now().questions.forget()
 
+    def stored_questions(self, audience: Audience | None = None) -> Sequence[StoredQuestion]:
+        """The questions that were tried and have an answer, by document name; none where they cannot be read."""
+        index = self.active.now()
+        with index.store.read_snapshot() as snapshot:
+            return _stored(index, snapshot.mark, Filters(), audience or self.audience)
+
     def _tried(self, answer: Answer, request: Request) -> tuple[str, ...]:
         """Stored questions for an abstention, some of which are tried now."""
         if not answer.searched:
@@ -330,14 +336,8 @@ class QueryEngine(BaseQueryEngine):
 
     def _offered(self, answer: Answer, request: Request, index: ModelIndex, mark: Mark) -> tuple[str, ...]:
         """Two stored questions for an abstention, within its filters; nothing is searched."""
-        limit, audience = min(_OFFERED, self.settings.answer.follow_ups), request.audience
-        try:
-            kept = index.questions.current(audience, mark)
-            stored = read_questions(index.store, request.filters, audience) if kept and request.filters else kept
-        except FootnoteError as error:
-            log_failure("no stored questions are offered", error)
-            return ()
-        return offered(answer, request.history, stored, limit=limit)
+        stored = _stored(index, mark, request.filters, request.audience)
+        return offered(answer, request.history, stored, limit=min(_OFFERED, self.settings.answer.follow_ups))
 
     def search(
         self,
@@ -465,6 +465,16 @@ class QueryEngine(BaseQueryEngine):
     def _bound(self, filters: Filters | None, audience: Audience | None) -> "QueryEngine":
         """This engine with other filters and another audience, where given."""
         return replace(self, filters=self.filters if filters is None else filters, audience=audience or self.audience)
+
+
+def _stored(index: ModelIndex, mark: Mark, filters: Filters, audience: Audience) -> Sequence[StoredQuestion]:
+    """The stored questions within filters; none where they cannot be read."""
+    try:
+        kept = index.questions.current(audience, mark)
+        return read_questions(index.store, filters, audience) if kept and filters else kept
+    except FootnoteError as error:
+        log_failure("no stored questions are offered", error)
+        return ()
 
 
 class _SearchRetriever(BaseRetriever):

@@ -42,14 +42,18 @@ def keep_questions(engine: Engine, document_id: str, content_sha: str, questions
 
 
 def read_questions(reader: NodeReader, filters: Filters, audience: Audience) -> list[StoredQuestion]:
-    """The stored questions of the documents that pass the filters and that this audience may see, by document name."""
+    """The stored questions of the documents that pass the filters and that this audience may see.
+
+    By document name, those of a document as they were tried.
+    """
     d = documents.c
-    asked = func.jsonb_array_elements_text(d.metadata[_KEY]["answered"]).table_valued("value").alias("asked")
+    every = func.jsonb_array_elements_text(d.metadata[_KEY]["answered"])
+    asked = every.table_valued("value", with_ordinality="place").render_derived()
     statement = (
         select(d.id, cast(asked.c.value, String).label("question"))
         .join_from(documents, asked, d.metadata[_KEY]["of"].astext == d.content_sha)
         .where(seen_by(audience))
-        .order_by(d.name, d.id)
+        .order_by(d.name, d.id, asked.c.place)
     )
     if filters:
         statement = statement.where(d.id.in_(select(reader.passing(filters, audience).c.document_id)))

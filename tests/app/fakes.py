@@ -10,6 +10,7 @@ from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.query.engine import Event
 from pipelines.store.query_log import Feedback
+from pipelines.store.questions import StoredQuestion
 from pipelines.types import Filters, IngestItem, Turn
 
 RESUME = (
@@ -105,6 +106,7 @@ class FakeEngine:
     intake: list[IngestItem] | Exception = field(default_factory=list)
     model_name: str = ""
     starters: tuple[str, ...] = ()
+    tried: tuple[StoredQuestion, ...] = ()
     asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)
     taken: list[tuple[str, bytes]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -134,6 +136,9 @@ class FakeEngine:
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         return f"{answer.question}\n{len(history)}\n{filters.year}".encode()
+
+    def questions(self) -> Sequence[StoredQuestion]:
+        return self.tried
 
     def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
         text = self.texts.get(document_id)

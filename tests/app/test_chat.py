@@ -14,6 +14,7 @@ from config.prompts import NO_ANSWER
 from pipelines.answers import Answer, Token
 from pipelines.errors import ConfigError, ModelError
 from pipelines.store.documents import partial_notice
+from pipelines.store.questions import StoredQuestion
 from pipelines.types import Filters, IngestItem, Turn
 from tests.app.conftest import answers, ask, html, words
 from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
@@ -265,6 +266,12 @@ def test_starters_come_from_the_documents_of_different_categories() -> None:
     shelf = FakeEngine(documents=[*documents, shelved("cv.pdf", title="CV")]).shelf()
     assert starters((), shelf)[:2] == ["What is “Post 0” about?", "What is “CV” about?"]
     assert len(starters((), shelf)) == 4
+
+
+def test_starters_are_questions_that_were_tried_where_there_are_any(engine: FakeEngine, chat: Open) -> None:
+    engine.tried = (StoredQuestion(REEDS, "reeds.md"), StoredQuestion("What is brass?", "reeds.md"))
+    at = chat()
+    assert [button.label for button in at.button if (button.key or "").startswith("starter")] == [REEDS]
 
 
 def test_follow_ups_are_offered_below_the_last_answer(engine: FakeEngine, chat: Open) -> None:
