@@ -242,13 +242,6 @@ class ReadOnceStore(FootnoteVectorStore):
 
         return self._missing_only(("fetch", filters, audience), list(node_ids), read)
 
-    def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
-        key = ("matching", filters, audience)
-        if key not in self._held:
-            self._held[key] = self._read.matching_ids(filters, audience)
-        held: set[str] = self._held[key]
-        return held
-
     def version(self) -> int:
         if "version" not in self._held:
             self._held["version"] = self._read.version()

@@ -193,7 +193,9 @@ class Search:
         """The ranking of an outcome, with the neighbours of its nodes where the settings add them."""
         ranking = outcome.ranking
         with self.ledger.stage("postprocess"):
-            for step in build_additions(self.settings.factors, self.ledger, reader=self.read_window):
+            request = self.request
+            window = partial(self.store.window, filters=request.filters, audience=request.audience)
+            for step in build_additions(self.settings.factors, self.ledger, reader=window):
                 ranking = step.postprocess_nodes(ranking, query_bundle=outcome.query)
         return ranking
 
@@ -233,12 +235,6 @@ class Search:
         with ledger.stage("assess"):
             return assess(ranked, intent, ledger, self.lexical, settings=self.settings.evidence, model=self.model)
 
-    def read_window(self, document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
-        """A node of a document and up to `width` nodes on each side of it, in their order, with a score of 0."""
-        request = self.request
-        nodes = self.store.window(document_id, ordinal, width, filters=request.filters, audience=request.audience)
-        return [NodeWithScore(node=node, score=0.0) for node in nodes]
-
 
 def begin_search(
     request: Request, settings: Settings, index: ModelIndex, llm: LLM | None = None, fingerprint: str = ""
@@ -253,27 +249,20 @@ def begin_search(
     lexical = index.indexes.current(request.audience)
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, snapshot.mark) if options.names else NO_NAMES
-        rewrite = partial(_rewritten, settings, llm, ledger)
+        turns = [  # one whose sources are not known is about the stored names in its question
+            turn if turn.sources else replace(turn, sources=tuple(name for name, _ in known.find(turn.question)))
+            for turn in request.history
+        ]
         asked = checked(request.question)
         right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked
         right = right[:MAX_QUESTION_CHARACTERS]  # a corrected word may be longer
-        intent = analyse(
-            right,
-            options,
-            history=tuple(_with_names(turn, known) for turn in request.history),
-            known=known,
-            stand_alone=partial(stand_alone, weight=lexical.idf, rewrite=rewrite),
-        )
+        alone = partial(stand_alone, weight=lexical.idf, rewrite=partial(_rewritten, settings, llm, ledger))
+        intent = analyse(right, options, history=turns, known=known, stand_alone=alone)
     if right != asked:
         intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
     embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, known, embedder)
-
-
-def _with_names(turn: Turn, known: NameIndex) -> Turn:
-    """The turn; one whose sources are not known has the stored names that its question holds in their place."""
-    return turn if turn.sources else replace(turn, sources=tuple(name for name, _ in known.find(turn.question)))
 
 
 def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:

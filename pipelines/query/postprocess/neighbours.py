@@ -9,7 +9,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from pipelines.query.trace import SILENT, Observer
 
-Window = Callable[[str, int, int], Sequence[NodeWithScore]]
+Window = Callable[[str, int, int], Sequence[BaseNode]]
 
 
 class NeighbourExpansion(BaseNodePostprocessor):
@@ -44,7 +44,7 @@ class NeighbourExpansion(BaseNodePostprocessor):
         meta = node.metadata
         if not {"document_id", "ordinal", "section_path"} <= meta.keys():
             return []
-        window = [hit.node for hit in self.reader(meta["document_id"], meta["ordinal"], self.width)]
+        window = self.reader(meta["document_id"], meta["ordinal"], self.width)
         place = next((place for place, other in enumerate(window) if other.node_id == node.node_id), None)
         if place is None:
             return []

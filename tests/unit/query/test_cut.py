@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 from pipelines.query.postprocess.cut import DocumentQuota, MinScore, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter, jaccard, near_duplicates
@@ -162,8 +162,8 @@ SECTIONS = {0: "Work", 1: "Work", 3: "Work", 4: "Life", 5: "Life", 6: "Work"}
 DOCUMENT = [hit(f"n{n}", ordinal=n, section_path=["Ann", section], score=0.0) for n, section in SECTIONS.items()]
 
 
-def read(document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
-    return [one for one in DOCUMENT if abs(one.node.metadata["ordinal"] - ordinal) <= width]
+def read(document_id: str, ordinal: int, width: int) -> list[BaseNode]:
+    return [one.node for one in DOCUMENT if abs(one.node.metadata["ordinal"] - ordinal) <= width]
 
 
 def kept(ordinal: int, score: float) -> NodeWithScore:
@@ -186,7 +186,8 @@ def test_neighbours_never_cross_a_section_or_a_gap() -> None:
 
 def test_neighbours_are_as_many_as_the_width_on_each_side() -> None:
     near = [hit(f"m{n}", ordinal=n, score=0.0) for n in range(9)]
-    step = NeighbourExpansion(observer=Ledger(), reader=lambda d, o, w: near[o - w : o + w + 1], width=2)
+    nodes = [one.node for one in near]
+    step = NeighbourExpansion(observer=Ledger(), reader=lambda d, o, w: nodes[o - w : o + w + 1], width=2)
     assert ids(step.postprocess_nodes([near[4]])) == ["m4", "m2", "m3", "m5", "m6"]
 
 

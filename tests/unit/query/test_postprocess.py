@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from config.parts import PARTS
 from config.settings import Settings
@@ -49,9 +49,9 @@ def ranking() -> list[NodeWithScore]:
     ]
 
 
-def window(document_id: str, ordinal: int, width: int) -> list[NodeWithScore]:
+def window(document_id: str, ordinal: int, width: int) -> list[BaseNode]:
     around = [node(f"{document_id}-{n}", 0.0, ordinal=n, section_path=["Life"]) for n in (ordinal - 1, ordinal + 1)]
-    return [around[0], node("a", 0.0, ordinal=ordinal, section_path=["Life"]), around[1]]
+    return [each.node for each in (around[0], node("a", 0.0, ordinal=ordinal, section_path=["Life"]), around[1])]
 
 
 def built(changes: dict[str, object]) -> tuple[list[BaseNodePostprocessor], list[BaseNodePostprocessor], Ledger]:
