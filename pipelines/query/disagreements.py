@@ -15,13 +15,13 @@ from pipelines.query.question.careers import DISPUTED, asks_for_value, is_mostly
 from pipelines.query.search import Search
 from pipelines.query.titles import subject_terms
 from pipelines.query.verification.normalise import (
-    MONTHS,
     contains_phrase,
     normalise,
     numbers_in,
     strip_markup,
 )
 from pipelines.query.verification.rows import NamedValue, named_values
+from pipelines.query.verification.words import MONTHS
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold
 from pipelines.types import Filters

@@ -9,7 +9,7 @@ from typing import Literal
 from pipelines.query.question.rules import owner_terms
 from pipelines.query.question.words import Text, is_year, read, terms_in
 from pipelines.query.values import holds
-from pipelines.query.verification.normalise import SENTENCE_OPENERS
+from pipelines.query.verification.words import LISTS
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import base_verb_forms, fold
 from pipelines.types import QueryIntent
@@ -249,7 +249,7 @@ def _has_person(text: str, asked: frozenset[str]) -> bool:
 def _may_open_with_name(text: str, asked: frozenset[str]) -> bool:
     """True if a sentence begins with a name on its own (`Ann built`): no usual first word, and not asked about."""
     first = _SUBJECT.match(text)
-    name = frozenset(tokenise(first[0])) if first and first[0].lower() not in SENTENCE_OPENERS else frozenset()
+    name = frozenset(tokenise(first[0])) if first and first[0].lower() not in LISTS["openers"] else frozenset()
     return bool(name) and not asked.issuperset(name) and _NO_PERSON.isdisjoint(name)
 
 

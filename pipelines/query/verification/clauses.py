@@ -1,63 +1,24 @@
 """Split sentences into clauses with their subjects, names and possible antecedents."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from pipelines.query.verification.normalise import MONTHS, SENTENCE_OPENERS
+from pipelines.query.verification.words import LISTS, MONTHS, Word, read
 from pipelines.store.tokens import tokenise
 
-_AUXILIARIES = "is are was were be been am has have had can could may might must shall should will would do does did"
-_IRREGULAR = (
-    "became began bought broke brought built came caught chose cost costs cut drew drove fell felt fought found gave"
-    " got grew held hit kept knew laid leads led left let lost made makes meets met moves paid put ran rose runs said"
-    " sang sat saw sent set shot showed sold spent spoke stood swam takes taught thought threw told took went won wore"
-    " wrote"
-)
-_VERB = rf"(?:(?:re|over|under|out|with)?(?:{'|'.join(f'{_AUXILIARIES} {_IRREGULAR}'.split())})|[a-z]{{2,}}ed)\b"
-_NAMED = rf"(?:[A-Z][\w'’-]*\s){{1,3}}(?:{_VERB}|[a-z]{{2,}}s\b)"
-_DETERMINED = rf"(?:the|his|her|its|their|our|an?)\s(?:[\w-]+\s){{1,3}}?{_VERB}|an?\s\w+\s[a-z]{{3,}}s\b"
-_OWN_SUBJECT = rf"(?:(?:he|she|it|they|we|I|there)\b|{_NAMED}|{_DETERMINED})"
-_BOUNDARY = re.compile(
-    r";\s|\s(?=that\s(?:[A-Z]|(?:he|she|they)\b))|,?\s(?=(?:but(?! not\b)|whereas|although|though|because|while)\b)"
-    r"|,\s(?=(?:and|or|so|yet|which|who|whose|where|when|after|before|until|then|since)\b)"
-    rf"|\s(?=and\s(?:(?:then|later)\s)?(?:{_OWN_SUBJECT}|{_VERB}))|\s(?=(?:after|before|when|until|once|since)\s{_OWN_SUBJECT})"
-)
-_IS_VERB = re.compile(_VERB)
-_PASSIVE = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s(?:\w+ly\s)?(?:\w+ed|built|bought|brought|chosen|cut|done|drawn|driven|found"
-    r"|given|held|hit|kept|known|laid|led|lost|made|met|paid|put|run|seen|sent|set|sold|spent|taken|taught|told|won"
-    r"|worn|written)\b"
-)
-
-
-_AND = re.compile(r",?\sand\s")
-_COUNTED_BEFORE = re.compile(r"(?<!between )(?<!between the )\b\d[\w.,]*(?:\s[\w'’%-]+){0,5}$", re.IGNORECASE)
-_COUNTED_AFTER = re.compile(r"(?:[a-z]+\s){0,3}\d")
-_ANAPHOR = re.compile(r"\b(?:ones?|those|that)\b")
-_NUMBERED = re.compile(r"\s(\d{1,3}(?:\.\d+)?)\b")  # Orion 3
-_CONJUNCTIONS = ("and ", "or ", "but ")
-_PHRASE = re.compile(
-    r"(?:in|on|at|from|by|after|during|since|before|until|for|with|under|of)\b[^,]{1,80},\s", re.IGNORECASE
-)
-_WORD = re.compile(r"\w+(?:[.'’&-]\w+)*(?:\+\+|#)?")
-_NAME = re.compile(r"\b[A-Z]\w*(?:['’&.-]\w+)*(?:\s[A-Z]\w*(?:['’&.-]\w+)*){0,4}")
-_LINKS = SENTENCE_OPENERS | frozenset("and but or so yet who which that whose where when then if nor as".split())
-_STANDS_FOR = frozenset("he she it they we i you this these those that there here".split())
-_REFERS = re.compile(
-    r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|there|here|this|these|those|that|which|whom|one|both|such)\b",
-    re.IGNORECASE,
-)
-_NOUNS = re.compile(
-    r"\b(?:the|an?|his|her|its|their|our|this|these|\d+)\s(?=((?:[a-z][\w'’-]*\s?){1,3}))", re.IGNORECASE
-)
 # Of several things, which: what a pronoun stands for is another one.
-_ORDINALS = frozenset(tokenise("first second last next previous former latter new old other another same"))
+_ORDINALS = frozenset(tokenise(" ".join(LISTS["relative"])))
+_VERBS = LISTS["auxiliaries"] | LISTS["past"]
+_LINKS = LISTS["openers"] | LISTS["links"]
+_CONJUNCTIONS = ("and", "or", "but")
 _NEAR = 4  # sentences from which a pronoun takes a name
 _LONGEST = 8  # words of a subject
-_WIDEST = 80  # characters from a count to the `and` after it
+_WIDEST = 6  # words from a count to the `and` after it
+_NAMED = 3  # words of a name or noun before its verb
+_OPENING = 80  # characters of a phrase before the subject
 
 
 class NameRun(NamedTuple):
@@ -111,92 +72,192 @@ def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
 
     The shared words stand before the first count and belong to both.
     """
-    for clause in filter(None, map(str.strip, _BOUNDARY.split(sentence))):
-        start, shared = 0, ""
-        for both in _AND.finditer(clause):
-            left = clause[start : both.start()]
-            counted = _COUNTED_BEFORE.search(left, max(0, len(left) - _WIDEST))
-            if counted and _COUNTED_AFTER.match(clause, both.end()):
-                yield left, shared
-                shared, start = shared or left[: counted.start()], both.end()
-        yield clause[start:], shared
+    words = read(sentence)
+    cuts = [0, *(at for at in range(1, len(words)) if _begins_clause(words, at)), len(words)]
+    for first, end in pairwise(cuts):
+        last = end - 1 if end < len(words) and words[end - 1].text in (",", ";") else end
+        if last <= first:
+            continue
+        start, shared = first, ""
+        for at in range(first + 1, last):
+            counted = _counted_before(words, start, at) if words[at].lower == "and" else None
+            if counted is not None and _counts_after(words, at + 1, last):
+                yield _text(sentence, words, start, at - (words[at - 1].text == ",")), shared
+                shared, start = shared or _text(sentence, words, start, counted), at + 1
+        yield _text(sentence, words, start, last), shared
+
+
+def _text(sentence: str, words: Sequence[Word], first: int, end: int) -> str:
+    """The text of words, with the sign after the last of the sentence."""
+    return sentence[words[first].start : words[end - 1].end] if first < end else ""
+
+
+def _begins_clause(words: Sequence[Word], at: int) -> bool:
+    """True if a clause begins at a word: after a semicolon, at a conjunction, at `and` before a subject or a verb."""
+    before, word = words[at - 1].text, words[at].lower
+    after = words[at + 1].lower if at + 1 < len(words) else ""
+    if before == ";" or not after or words[at].start == words[at - 1].end:
+        return before == ";"
+    if word == "that":
+        return words[at + 1].is_name or after in ("he", "she", "they")
+    if word in LISTS["conjunctions"]:
+        return (word, after) != ("but", "not")
+    place = at + 1 + (word == "and" and after in ("then", "later"))
+    is_joint = before == "," and word in LISTS["joints"]
+    is_subject = (word == "and" or word in LISTS["times"]) and _is_subject(words, place)
+    return is_joint or is_subject or (word == "and" and _is_verb(words, place))
+
+
+def _is_verb(words: Sequence[Word], at: int) -> bool:
+    """True for an auxiliary, an irregular past and a word in `-ed`."""
+    word = words[at].text if at < len(words) else ""
+    stems = [word, *(word.removeprefix(prefix) for prefix in LISTS["verb_prefixes"] if word.startswith(prefix))]
+    return not _VERBS.isdisjoint(stems) or (word.endswith("ed") and len(word) > 3 and word.isalpha() and word.islower())
+
+
+def _is_subject(words: Sequence[Word], at: int) -> bool:
+    """True if a subject begins here: a pronoun, or a name or noun with a verb in the next words."""
+    word = words[at] if at < len(words) else None
+    if word is None or word.lower in LISTS["personal"]:
+        return word is not None
+    if word.is_name:
+        end = next((end for end in range(at, at + _NAMED) if end >= len(words) or not words[end].is_name), at + _NAMED)
+        return _is_verb(words, end) or _is_third_person(words, end, 3)
+    noun = list(takewhile(lambda each: not each.is_sign, words[at + 1 : at + 2 + _NAMED]))
+    is_counted = word.text in ("a", "an") and _is_third_person(words, at + 2, 4)
+    has_verb = any(_is_verb(noun, place) for place in range(1, len(noun)))
+    return word.text in LISTS["possessives"] and (is_counted or has_verb)
+
+
+def _is_third_person(words: Sequence[Word], at: int, least: int) -> bool:
+    word = words[at].text if at < len(words) else ""
+    return len(word) >= least and word.endswith("s") and word.isalpha() and word.islower()
+
+
+def _counted_before(words: Sequence[Word], start: int, at: int) -> int | None:
+    """The index of the first number of the six words before `and`, unless it is one of two (`between 5 and 9`)."""
+    at -= words[at - 1].text == ","
+    found = None
+    for place in range(at - 1, max(start - 1, at - 1 - _WIDEST), -1):
+        if words[place].text[0].isdigit():
+            found = place
+        elif words[place].is_sign and words[place].text != "%":
+            break
+    lead = [word.lower for word in words[max(0, found - 2) : found]] if found is not None else []
+    return None if lead[-1:] == ["between"] or lead == ["between", "the"] else found
+
+
+def _counts_after(words: Sequence[Word], at: int, end: int) -> bool:
+    """True if a number is among the next words, after three words in lower case at most."""
+    for word in words[at : min(at + 4, end)]:
+        if word.text[0].isdigit():
+            return True
+        if not (word.text.isalpha() and word.text.islower()):
+            break
+    return False
 
 
 def _clause(text: str, shared: str, own: Sequence[Clause], recent: Sequence[Sequence[Clause]]) -> Clause:
     """A clause after others of its sentence, and after earlier sentences."""
-    said, says = (frozenset[str](), False) if shared else _subject(text)
-    names = _names(text)
+    words = read(text)
+    lowered = [word.lower for word in words]
+    said, says = (frozenset[str](), False) if shared else _subject(text, words)
+    names = _names(words)
     earlier = [clause for sentence in recent for clause in sentence]
     before = tuple(name.terms for clause in (*earlier, *own) for name in clause.names)
+    is_joined = lowered[:1] and lowered[0] in _CONJUNCTIONS
+    brought = frozenset[str]()
     if shared:
-        brought = frozenset(tokenise(shared)) | (
-            frozenset(tokenise(own[-1].text)[-1:]) if own and _ANAPHOR.search(text) else frozenset()
-        )
-    else:
-        brought = _shared(text, own[-1]) if own and not says else frozenset()
-    refers = _REFERS.search(text) or (not says and not (own and text.startswith(_CONJUNCTIONS)))
+        is_anaphoric = not {"one", "ones", "those", "that"}.isdisjoint(lowered)
+        brought = frozenset(tokenise(shared))
+        brought |= frozenset(tokenise(own[-1].text)[-1:]) if own and is_anaphoric else frozenset()
+    elif own and not says:  # the subject of the clause before, or all of it
+        last = own[-1]
+        subject = last.subject if last.says_subject else last.brought
+        brought = subject if is_joined else _without_numbers(last.terms | last.brought)
+    refers = not LISTS["refer"].isdisjoint(lowered) or (not says and not (own and is_joined))
     if not shared and refers:
-        last = [*(recent[-1] if recent else ()), *own]
-        brought = brought.union(*before, *(_nouns(clause.text) for clause in last))
-        brought = brought.union(*(clause.brought for clause in last if not clause.says_subject))
+        near = [*(recent[-1] if recent else ()), *own]
+        brought = brought.union(*before, *(_nouns(clause.text) for clause in near))
+        brought = brought.union(*(clause.brought for clause in near if not clause.says_subject))
     terms = frozenset(tokenise(text))
     brought = brought - _ORDINALS if terms & _ORDINALS else brought
-    return Clause(text, terms, names, said, says, bool(_PASSIVE.search(text)), brought, () if says else before)
+    return Clause(text, terms, names, said, says, _is_passive(lowered), brought, () if says else before)
 
 
-def _shared(text: str, last: Clause) -> frozenset[str]:
-    """The terms that a clause without a subject takes from the one before: its subject, or all of it."""
-    if text.startswith(_CONJUNCTIONS):
-        return last.subject if last.says_subject else last.brought
-    return _without_numbers(last.terms | last.brought)
+def _is_passive(words: Sequence[str]) -> bool:
+    for at, word in enumerate(words):
+        verb = next((each for each in words[at + 1 : at + 3] if not each.endswith("ly")), "")
+        if word in LISTS["be"] and (verb in LISTS["participles"] or (verb.endswith("ed") and len(verb) > 2)):
+            return True
+    return False
 
 
-def _subject(text: str) -> tuple[frozenset[str], bool]:
+def _subject(text: str, words: Sequence[Word]) -> tuple[frozenset[str], bool]:
     """(the terms of the subject, whether the clause has a subject that is not a pronoun)."""
-    words = _WORD.findall(_after_opening(text))
-    while words and words[0].lower() in _LINKS and words[0].lower() not in _STANDS_FOR:
+    words = [word for word in _after_opening(words) if not word.is_sign]
+    while words and words[0].lower in _LINKS and words[0].lower not in LISTS["stand_for"]:
         words = words[1:]
-    if len(words) > 1 and words[0].lower() == "that" and (_is_name(words[1]) or words[1] in _STANDS_FOR):
+    if len(words) > 1 and words[0].lower == "that" and (words[1].is_name or words[1].text in LISTS["stand_for"]):
         words = words[1:]
-    if not words or words[0].lower() in _STANDS_FOR or words[0][0].isdigit() or _IS_VERB.fullmatch(words[0]):
+    if not words or words[0].lower in LISTS["stand_for"] or words[0].text[0].isdigit() or _is_verb(words, 0):
         return frozenset(), False
-    end = next((at for at, word in enumerate(words[:_LONGEST]) if at and _IS_VERB.fullmatch(word)), 0)
-    if not end:
-        end = next((at for at, word in enumerate(words[:_LONGEST]) if at and not _is_name(word)), len(words))
-        end = max(end, 1) if _is_name(words[0]) else min(len(words), 3)
-    return frozenset(tokenise(" ".join(words[:end]))), True
+    verb = next((at for at in range(1, min(_LONGEST, len(words))) if _is_verb(words, at)), 0)
+    if verb:
+        end = verb
+    elif words[0].is_name:
+        end = next((at for at in range(1, min(_LONGEST, len(words))) if not words[at].is_name), len(words))
+    else:
+        end = min(len(words), _NAMED)
+    return frozenset(tokenise(" ".join(word.text for word in words[:end]))), True
 
 
-def _after_opening(text: str) -> str:
-    """The clause from where its subject may stand: after a conjunction and an opening phrase (`In 2019, `)."""
-    start = next((word.start() for word in _WORD.finditer(text) if word[0].lower() not in {"and", "but", "or"}), 0)
-    phrase = _PHRASE.match(text, start)
-    return text[phrase.end() if phrase else start :]
+def _after_opening(words: Sequence[Word]) -> Sequence[Word]:
+    """The words from where the subject may stand: after a conjunction and an opening phrase (`In 2019, `)."""
+    words = words[next((at for at, word in enumerate(words) if word.lower not in _CONJUNCTIONS), 0) :]
+    comma = next((at for at, word in enumerate(words) if word.text == ","), 0)
+    is_opened = comma and words[0].lower in LISTS["phrase_openers"] and words[comma].end - words[0].end < _OPENING
+    return words[comma + 1 :] if is_opened else words
 
 
-def _is_name(word: str) -> bool:
-    return word[:1].isupper()
-
-
-def _names(text: str) -> tuple[NameRun, ...]:
-    found = []
-    for run in _NAME.finditer(text):
-        words = [
-            word for word in _WORD.findall(run[0]) if word.lower() not in _LINKS and word.lower() not in _STANDS_FOR
-        ]
-        number = _NUMBERED.match(text, run.end()) if words and words[-1] not in MONTHS else None
-        terms = frozenset(tokenise(" ".join([*words, *(number.groups() if number else ())])))
-        before = _WORD.findall(text[max(0, run.start() - 30) : run.start()])
-        lead = before[-1].lower() if before else ""
-        found += [NameRun(terms, lead)] if terms else []
-        found += [NameRun(frozenset({word.lower()}), lead) for word in words[1:] if len(word) == 1]
+def _names(words: Sequence[Word]) -> tuple[NameRun, ...]:
+    found: list[NameRun] = []
+    at = 0
+    while at < len(words):
+        end = at
+        while end < min(at + 5, len(words)) and words[end].is_name and (end == at or _is_next(words, end)):
+            end += 1
+        run = [each for each in words[at:end] if each.lower not in _LINKS and each.lower not in LISTS["stand_for"]]
+        if run:
+            after = words[end] if end < len(words) else None
+            is_numbered = after and after.is_number and len(after.text) < 6 and run[-1].text not in MONTHS  # Orion 3
+            number = [after.text] if after and is_numbered and _is_next(words, end) and not after.is_year else []
+            terms = frozenset(tokenise(" ".join([*(each.text for each in run), *number])))
+            before = [word.lower for word in words[max(0, at - 2) : at] if not word.is_sign]
+            lead = before[-1] if before else ""
+            found += [NameRun(terms, lead)] if terms else []
+            found += [NameRun(frozenset({each.lower}), lead) for each in run[1:] if len(each.text) == 1]
+        at = max(end, at + 1)
     return tuple(found)
+
+
+def _is_next(words: Sequence[Word], at: int) -> bool:
+    """True if only a space stands before a word."""
+    return words[at].start == words[at - 1].end + 1
 
 
 @lru_cache(maxsize=4_096)
 def _nouns(text: str) -> frozenset[str]:
     """The terms that follow an article, a possessive or a number."""
-    return _without_numbers(tokenise(" ".join(_NOUNS.findall(text)))) - _ORDINALS
+    words = read(text)
+    found: list[str] = []
+    for at, word in enumerate(words):
+        if word.lower in LISTS["determiners"] or word.text.isdigit():
+            for each in words[at + 1 : at + 1 + _NAMED]:
+                if not each.text[0].isalpha():
+                    break
+                found.append(each.text)
+    return _without_numbers(tokenise(" ".join(found))) - _ORDINALS
 
 
 def _without_numbers(terms: Iterable[str]) -> frozenset[str]:

@@ -1,6 +1,5 @@
 """The best verdict that the details of a claim allow: numbers, units, dates, names, scope, order, contrary words."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,19 +15,16 @@ from pipelines.query.verification.normalise import (
     count_negations,
     dates_differ,
     folded_words,
+    measures_differ,
     names_in,
     normalise,
     numbers_in,
     strip_markup,
-    units_differ,
 )
+from pipelines.query.verification.words import LISTS, MONTHS, find_phrases, has_phrase, lowered, read
 from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.structure import sentences
 from pipelines.text import fold
-
-_ANY_WORD = re.compile(r"\w+")
-_CODE = re.compile(r"`([^`\n]{2,200})`")
-_GENDERS = (frozenset({"he", "him", "his", "himself"}), frozenset({"she", "her", "hers", "herself"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,8 @@ def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
     """The best verdict that the details of a claim allow.
 
     `unsupported` if a number, a name or a line of code stands nowhere, a number has another unit, a date differs, or
-    only one side has a negation; `partial` if the numbers of negations or the genders differ, the two use contrary
-    words (rose, fell), or the same names or numbers stand in other places.
+    only one side has a negation; `partial` if the numbers of negations differ, the two use contrary words (rose, fell;
+    he, she), or the same names or numbers stand in other places.
     """
     said, shown, cited = normalise(claim), normalise(passages.shown), normalise(passages.cited)
     terms = set(tokenise(cited))
@@ -53,106 +49,24 @@ def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
         return "unsupported"
     if not all(contains_name(name, terms) for name in names_in(said)):
         return "unsupported"
-    if units_differ(said, shown) or rates_differ(said, shown) or dates_differ(said, cited):
+    if measures_differ(said, shown) or dates_differ(said, cited):
         return "unsupported"
     if bool(count_negations(passages.shown, claim)) != bool(count_negations(claim)) or _code_differs(claim, cited):
         return "unsupported"
     best = passages.best
-    alike = (
-        count_negations(best, claim) == count_negations(claim)
-        and not _genders_differ(claim, best)
-        and not is_swapped(claim, best)
-    )
+    alike = count_negations(best, claim) == count_negations(claim) and not is_swapped(claim, best)
     contrary = is_opposed(claim, best) or reversed_order(claim, best) or overstated(claim, best)
     return "supported" if alike and not contrary else "partial"
 
 
 def _code_differs(claim: str, cited: str) -> bool:
     """True if several words that a claim shows as code stand nowhere in the cited text in this order."""
-    shown = (folded_words(normalise(code)) for code in _CODE.findall(claim))
+    shown = (folded_words(normalise(code)) for code in claim.split("`")[1:-1:2])
     return any(len(code.split()) > 1 and not contains_phrase(cited, code) for code in shown)
 
 
-def _genders_differ(sentence: str, span: str) -> bool:
-    """True if one side has only masculine and the other only feminine pronouns."""
-    of_claim, of_passage = (
-        [not gender.isdisjoint(_ANY_WORD.findall(fold(text))) for gender in _GENDERS] for text in (sentence, span)
-    )
-    return sum(of_claim) == sum(of_passage) == 1 and of_claim != of_passage
-
-
 # Sides of which a thing can be on one only.
-_OPPOSITES = (
-    (
-        "rise rises rising rose risen grow grows growing grew grown increase increases increasing increased climbed "
-        "raise raises raising raised strengthen strengthens strengthened",
-        "fall falls falling fell fallen shrink shrinks shrank shrunk decrease decreases decreasing decreased decline "
-        "declines declining declined drop drops dropped lower lowers lowered lowering reduce reduced weaken weakens "
-        "weakened",
-    ),
-    (
-        "join joins joined start starts started begin begins began",
-        "leave leaves leaving left quit resigned stopped ended",
-    ),
-    (
-        "accept accepts accepted approve approves approved adopt adopted",
-        "reject rejects rejected refuse refuses refused",
-    ),
-    ("pass passes passed passing succeed succeeds succeeded", "fail fails failed failing"),
-    ("win wins won gain gains gained", "lose loses lost"),
-    ("buy buys bought acquire acquired", "sell sells sold"),
-    ("open opens opened", "close closes closed shut"),
-    ("expand expands expanded enlarge enlarged extend extended", "shut closed demolished shrink shrank shrunk"),
-    ("hire hires hired", "fire fires fired dismissed"),
-    ("fast faster quick quicker", "slow slower"),
-    ("taller longer", "shorter"),
-    ("larger bigger", "smaller"),
-    ("cheap cheaper", "expensive dearer costlier"),
-    ("older", "younger newer"),
-    ("warmer hotter", "colder cooler"),
-    ("heavier", "lighter"),
-    ("strong stronger", "weak weaker"),
-    ("better", "worse"),
-    ("above", "below"),
-    ("add adds added", "remove removes removed drop dropped"),
-    ("enable enables enabled", "disable disables disabled"),
-    ("include includes included including", "exclude excludes excluded excluding"),
-    (
-        "allow allows allowed permit permits permitted",
-        "forbid forbids forbade forbidden prohibit prohibited ban bans banned",
-    ),
-    ("import imports imported", "export exports exported"),
-    ("uphold upholds upheld", "overturn overturns overturned"),
-    ("lend lends lent", "borrow borrows borrowed"),
-    ("arrive arrives arrived", "depart departs departed"),
-    ("agree agrees agreed", "disagree disagrees disagreed"),
-    ("support supports supported", "oppose opposes opposed"),
-    ("maximum highest", "minimum lowest"),
-    ("profit profits", "loss losses"),
-    ("compulsory mandatory required", "optional voluntary"),
-    ("mild slight minor", "severe serious major"),
-    ("easy easier", "difficult harder"),
-    ("full", "empty"),
-    ("upstream", "downstream"),
-    ("spring", "summer", "autumn", "winter"),
-    ("red", "blue", "green", "yellow", "white", "black", "orange", "purple", "brown"),
-    ("north northern", "south southern", "east eastern", "west western"),
-    ("gold", "silver", "bronze"),
-    ("delay delays delayed postpone postponed", "cancel cancels cancelled canceled"),
-    ("at_least", "at_most"),
-    ("is_later", "is_earlier"),
-    ("is_on", "is_off"),
-)
-_SIDES = tuple(tuple(frozenset(side.split()) for side in sides) for sides in _OPPOSITES)
-_PHRASES = (
-    (re.compile(r"\b(?:at least|no (?:less|fewer) than|a minimum of|(?<!no )(?<!not )more than)\b"), "at_least"),
-    (re.compile(r"\b(?:at most|no more than|up to|a maximum of|(?<!no )(?<!not )(?:less|fewer) than)\b"), "at_most"),
-    (re.compile(r"\b(?:delay(?:s|ed)?|postpone[sd]?|deferred|put off|(?:pushed|put|moved) back)\b"), "is_later"),
-    (re.compile(r"\b(?:(?:brought|moved|pulled|put) (?:forward|up)|advanced to)\b"), "is_earlier"),
-    (re.compile(r"\b(?:switched|turned|switch|turn) on\b"), "is_on"),
-    (re.compile(r"\b(?:switched|turned|switch|turn) off\b"), "is_off"),
-)
-_LETTERS = re.compile(r"[a-z]+")
+_SIDES = tuple(tuple(frozenset(side.split()) for side in sides) for sides in LISTS["opposites"])
 
 
 def is_opposed(claim: str, passage: str) -> bool:
@@ -167,75 +81,12 @@ def _on_other_side(of_claim: set[str], of_passage: set[str], sides: Sequence[fro
 
 
 def _words_and_phrases(text: str) -> set[str]:
-    folded = fold(text)
-    return {*_LETTERS.findall(folded), *(name for phrase, name in _PHRASES if phrase.search(folded))}
+    words = lowered(fold(text))
+    return {*words, *(name for *_, name in find_phrases(words, "phrases"))}
 
 
-_PERIODS = {
-    unit: period
-    for period, units in {
-        "second": "seconds sec s", "minute": "minutes min", "hour": "hours hr h hourly", "day": "days daily",
-        "night": "nights nightly", "week": "weeks weekly", "month": "months monthly", "quarter": "quarters quarterly",
-        "year": "years yr yearly annually annum",
-    }.items()
-    for unit in (period, *units.split())
-}  # fmt: skip
-_PERIOD = "|".join(sorted(_PERIODS, key=len, reverse=True))
-_RATE = re.compile(
-    rf"(?<![\w.])(\d+(?:\.\d+)?)(?![\w]|\.\d)(?:\s[^\W\d][\w-]*){{0,3}}?"
-    rf"(?:\s?/\s?([a-z]+)\b|\s(?:per|each)\s([a-z]+)\b|\s(?:an?|every)\s({_PERIOD})\b"
-    r"|\s(hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually)\b)",
-    re.IGNORECASE,
-)
-
-
-def rates_differ(claim: str, text: str) -> bool:
-    """True if a rate of the claim has other units than the same number has in the text; both normalised."""
-    units: dict[str, set[str]] = {}
-    for number, per in _rates(text):
-        units.setdefault(number, set()).add(per)
-    return any(number in units and per not in units[number] for number, per in _rates(claim))
-
-
-def _rates(text: str) -> Iterator[tuple[str, str]]:
-    """(number, what it is per) of each rate."""
-    for found in _RATE.finditer(text):
-        per = next(filter(None, found.groups()[1:])).lower()
-        yield found[1], _PERIODS.get(per, per)
-
-
-_SHARES = {
-    "all": "all every each everyone everybody everything entire always whole both",
-    "most": "most mostly usually mainly majority generally often frequently",
-    "half": "half",
-    "some": "some several sometimes partly occasionally certain",
-    "few": "few rarely seldom hardly little",
-}
-_SHARE_OF = {word: share for share, words in _SHARES.items() for word in words.split()}
-_ALWAYS = frozenset(
-    "always usually generally often frequently sometimes occasionally rarely seldom hardly never".split()
-)
-_OFTEN = {"always": 3, "usually": 2, "generally": 2, "often": 2, "frequently": 2, "sometimes": 1, "occasionally": 1}
-_QUANTIFIED = re.compile(
-    rf"\b({'|'.join(_SHARE_OF)})\b(?! (?:more|less|than|other|later|time))((?:[ -][\w'’-]+){{1,4}})", re.IGNORECASE
-)
-_NEARLY = re.compile(r"\b(?:almost|nearly|not) $", re.IGNORECASE)
-_EXCEPT = re.compile(
-    r"\b(?:except|excepting|apart from|aside from|other than|but for|with the exception|excluding|all but|save for"
-    r"|bar one|but (?:not )?the|but one)\b",
-    re.IGNORECASE,
-)
-_ONLY = re.compile(r"\bonly (?:the|a|one|some|those)\b", re.IGNORECASE)
-_ALL = re.compile(r"\b(?:all|every|everyone|everybody|everything|each)\b", re.IGNORECASE)
-# What may be, with what it may be.
-_DOUBT = re.compile(
-    r"\b(?:may|might|could|perhaps|possibly|maybe|allegedly|reportedly|likely|rumou?red"
-    r"|(?:plan(?:s|ned|ning)?|intend(?:s|ed)?|hope[sd]?|aim(?:s|ed)?|expect(?:s|ed)?|want(?:s|ed)?|seek(?:s|ing)?|sought"
-    r"|tried|attempt(?:s|ed)?|failed|propose[sd]?)(?= to\b)|consider(?:s|ed|ing)?|propos(?:es?|ed|ing))\b"
-    r"((?:[ -][\w'’-]+){1,4})",
-    re.IGNORECASE,
-)
-_MONTH_OF_MAY = re.compile(r"\bMay\b")
+_SHARE_OF = {word: share for share, words in LISTS["shares"].items() for word in words.split()}
+_SHARED = 4  # words after a share or a doubt, the first term of which it is about
 _STEM = 4  # letters by which `build` and `built` are one
 
 
@@ -248,56 +99,61 @@ def _shares_differ(claim: str, passage: str) -> bool:
     held: dict[str, set[str]] = {}
     for term, share in _shares(passage):
         held.setdefault(term, set()).add(share)
+    often: dict[str, int] = LISTS["how_often"]
+    mine, theirs = ({often[word] for word in lowered(text) if word in often} for text in (claim, passage))
     differ = any(held.get(term) and share not in held[term] for term, share in _shares(claim))
-    mine, theirs = (_ALWAYS.intersection(_LETTERS.findall(text.lower())) for text in (claim, passage))
-    return differ or bool(
-        mine and theirs and {_OFTEN.get(word, 0) for word in mine}.isdisjoint(_OFTEN.get(word, 0) for word in theirs)
-    )
+    return differ or bool(mine and theirs and mine.isdisjoint(theirs))
 
 
 def _shares(text: str) -> Iterator[tuple[str, str]]:
     """(term, share) of each quantified term: `most of the patients` -> (patient, most)."""
-    for found in _QUANTIFIED.finditer(text):
-        terms = [term for term in tokenise(found[2]) if not term[0].isdigit()]
-        if terms:
-            yield terms[0], "most" if _NEARLY.search(text[: found.start()][-12:]) else _SHARE_OF[found[1].lower()]
+    words = lowered(text)
+    for at, word in enumerate(words):
+        if word in _SHARE_OF and LISTS["no_shares"].isdisjoint(words[at + 1 : at + 2]):
+            term = _term_after(words, at)
+            is_nearly = at > 0 and words[at - 1] in LISTS["nearly"]
+            yield from [(term, "most" if is_nearly else _SHARE_OF[word])] if term else ()
+
+
+def _term_after(words: Sequence[str], at: int) -> str:
+    """The first term, but no number, of the next four words before a sign; empty for none."""
+    for word in words[at + 1 : at + 1 + _SHARED]:
+        if not word[-1].isalnum():
+            break
+        if terms := [term for term in tokenise(word) if not term[0].isdigit()]:
+            return terms[0]
+    return ""
 
 
 def _leaves_out_exception(claim: str, passage: str) -> bool:
-    if not _ALL.search(claim) or _EXCEPT.search(claim):
+    mine, theirs = lowered(claim), lowered(passage)
+    if LISTS["all"].isdisjoint(mine) or has_phrase(mine, "except"):
         return False
-    some = bool(_ALL.search(passage) and _EXCEPT.search(passage))
-    return some or bool(_ONLY.search(passage) and not _ALL.search(passage) and not _ONLY.search(claim))
+    if not LISTS["all"].isdisjoint(theirs):
+        return has_phrase(theirs, "except")
+    return has_phrase(theirs, "only") and not has_phrase(mine, "only")
 
 
 def is_surer(claim: str, passage: str) -> bool:
     """True if the claim states as fact what the passage says may be or is planned."""
-    if _doubted_terms(claim):
+    if _doubted(claim):
         return False
-    terms = {term[:_STEM] for term in tokenise(claim)}
-    return any(not terms.isdisjoint(doubted) for doubted in _doubted_terms(passage))
+    return not {term[:_STEM] for term in tokenise(claim)}.isdisjoint(_doubted(passage))
 
 
-def _doubted_terms(text: str) -> list[set[str]]:
+def _doubted(text: str) -> set[str]:
     """The first letters of the first term after each word of doubt."""
-    found = _DOUBT.finditer(_MONTH_OF_MAY.sub(" ", text))
-    return [{term[:_STEM] for term in tokenise(doubt[1])[:1]} for doubt in found]
+    words = [word.lower if word.text != "May" else word.text for word in read(text)]
+    places = (
+        at
+        for at, word in enumerate(words)
+        if word in LISTS["doubts"] or (word in LISTS["doubts_to"] and words[at + 1 : at + 2] == ["to"])
+    )
+    return {term[:_STEM] for at in places if (term := _term_after(words, at))}
 
 
-# What stands between the earlier and the later, or the other way round.
-_EARLIER_FIRST = re.compile(
-    r"\b(?:before|(?:,|and) (?:then|later|afterwards|subsequently)|followed by|prior to|preceded|ahead of)\b",
-    re.IGNORECASE,
-)
-_LATER_FIRST = re.compile(r"\b(?:after|preceded by|followed(?! by)|once)\b", re.IGNORECASE)
-_COMPARISON = re.compile(r"\b(?:more|less|fewer|[a-z]{2,}er|better|worse)\b[^.;]{0,40}?\bthan\b", re.IGNORECASE)
-# Of two things, the one that is so has less.
-_LESSER = frozenset(
-    """less fewer lower smaller shorter slower cheaper weaker younger colder cooler worse lighter narrower thinner
-    poorer nearer closer softer darker earlier shallower safer""".split()
-)
-_COMMA = re.compile(r",\s")
 _LONGEST_SENTENCE = 400
+_THAN_WITHIN = 7  # words between a comparative and its `than`
 
 
 class OrderedPair(NamedTuple):
@@ -310,16 +166,8 @@ class OrderedPair(NamedTuple):
 def reversed_order(claim: str, passage: str) -> bool:
     """True if the passage orders two things only in the reverse of the claim's order."""
     return any(
-        (
-            found := {
-                turned
-                for mine in read(claim)
-                for theirs in read(passage)
-                if (turned := _is_reversed_pair(mine, theirs)) is not None
-            }
-        )
-        and found == {True}
-        for read in (_events, _degrees)
+        {_is_reversed_pair(mine, theirs) for mine in order(claim) for theirs in order(passage)} - {None} == {True}
+        for order in (_events, _degrees)
     )
 
 
@@ -336,52 +184,40 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _events(text: str) -> Iterator[OrderedPair]:
     """(the earlier, the later) around each word that says which came first."""
-    for sentence in _sentences(text):
-        for pattern, earlier_first in ((_EARLIER_FIRST, True), (_LATER_FIRST, False)):
-            for word in pattern.finditer(sentence):
-                left, right = _split_at(sentence, word.start(), word.end())
-                yield from _ordered_pair(left, right) if earlier_first else _ordered_pair(right, left)
+    for words in _sentences(text):
+        for start, end, name in find_phrases(words, "orders"):
+            yield from _ordered_pair(words, start, end, is_turned=name == "later_first")
 
 
 def _degrees(text: str) -> Iterator[OrderedPair]:
     """(what has more, what has less) around each comparison."""
-    for sentence in _sentences(text):
-        for word in _COMPARISON.finditer(sentence):
-            left, right = _split_at(sentence, word.start(), word.end())
-            lesser = not _LESSER.isdisjoint(re.findall(r"[a-z]+", word[0].lower()))
-            yield from _ordered_pair(right, left) if lesser else _ordered_pair(left, right)
+    for words in _sentences(text):
+        for than in (at for at, word in enumerate(words) if word == "than"):
+            for at in range(max(0, than - _THAN_WITHIN), than):
+                if words[at] in LISTS["comparatives"] or (words[at].endswith("er") and len(words[at]) > 3):
+                    yield from _ordered_pair(words, at, than + 1, is_turned=words[at] in LISTS["lesser"])
+                    break
 
 
-def _split_at(sentence: str, start: int, end: int) -> tuple[str, str]:
-    """The text on each side of a word; if it opens the sentence, the first side follows the comma."""
-    left, right = sentence[:start], sentence[end:]
-    pause = _COMMA.search(right)
-    if not left.strip() and pause:
-        return right[pause.end() :], right[: pause.start()]
-    return left, right
-
-
-def _ordered_pair(first: str, second: str) -> Iterator[OrderedPair]:
-    one, other = frozenset(tokenise(first)), frozenset(tokenise(second))
+def _ordered_pair(words: Sequence[str], start: int, end: int, *, is_turned: bool) -> Iterator[OrderedPair]:
+    """The terms on each side of a phrase; if it opens the sentence, the first side follows the comma."""
+    left, right = words[:start], words[end:]
+    if not left and "," in right:
+        left, right = right[right.index(",") + 1 :], right[: right.index(",")]
+    one, other = (frozenset(tokenise(" ".join(side))) for side in ((right, left) if is_turned else (left, right)))
     if one - other and other - one:
         yield OrderedPair(one - other, other - one)
 
 
-def _sentences(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentences(text) if end - start <= _LONGEST_SENTENCE]
+def _sentences(text: str) -> list[list[str]]:
+    return [lowered(text[start:end]) for start, end in sentences(text) if end - start <= _LONGEST_SENTENCE]
 
 
 _COMPARED = 8  # names or numbers of a claim, and occurrences of each, that are looked at for a change of places
 _LONGEST_GAP = 60  # words between two of them
 # Stop words that say which of two names or numbers is which.
 _DIRECTIONS = frozenset({"to", "from", "into"})
-_DAYS = frozenset(
-    tokenise(
-        "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August"
-        " September October November December"
-    )
-)
-_SIGNED_WORD = re.compile(r"\w+(?:[.'’-]\w+)*(?:\+\+|#)?")
+_DAYS = frozenset(tokenise(f"Monday Tuesday Wednesday Thursday Friday Saturday Sunday {' '.join(MONTHS)}"))
 
 
 def is_swapped(sentence: str, span: str) -> bool:
@@ -389,7 +225,7 @@ def is_swapped(sentence: str, span: str) -> bool:
 
     A passive (`Bo was told by Ann`) turns the order of names round.
     """
-    text, common = stemmed_words(span), frozenset(word for word in _SIGNED_WORD.findall(span) if word.islower())
+    text, common = stemmed_words(span), frozenset(word.text for word in read(span) if not word.is_name)
     return any(_swaps_in_clause(clause.text, text, common) for clause in split_clauses((strip_markup(sentence),)))
 
 
@@ -397,24 +233,21 @@ def _swaps_in_clause(clause: str, text: Sequence[str], common: frozenset[str]) -
     """True if two names or numbers of a clause are swapped; a word in lower case elsewhere is no name."""
     claim = stemmed_words(clause)
     numbers = list(dict.fromkeys(word for word in claim if word[0].isdigit()))[:_COMPARED]
-    names = list(
-        dict.fromkeys(stem for name in names_in(clause) if name.lower() not in common for stem in stemmed_words(name))
-    )[:_COMPARED]
+    own = (name for name in names_in(clause) if name.lower() not in common)
+    names = list(dict.fromkeys(stem for name in own for stem in stemmed_words(name)))[:_COMPARED]
     pairs = [(pair, set[str]()) for pair in combinations(numbers, 2)]
-    pairs += [
-        (pair, set(names) | set(numbers)) for pair in combinations(names, 2) if (pair[0] in _DAYS) == (pair[1] in _DAYS)
-    ]
-    return any(_only_in_other_order(one, other, ignored, claim, text) for (one, other), ignored in pairs)
+    pairs += [(pair, {*names, *numbers}) for pair in combinations(names, 2) if (pair[0] in _DAYS) == (pair[1] in _DAYS)]
+    return any(_only_in_other_order(pair, ignored, claim, text) for pair, ignored in pairs)
 
 
-def _only_in_other_order(one: str, other: str, ignored: set[str], claim: Sequence[str], text: Sequence[str]) -> bool:
+def _only_in_other_order(pair: tuple[str, str], ignored: set[str], claim: Sequence[str], text: Sequence[str]) -> bool:
     """True if the text has the two words only in the reverse order around the same words."""
     ignored = ignored | (STOP_WORDS - _DIRECTIONS)
     orders = {
         in_order == (("by" in said[-2:]) == ("by" in held[-2:]))
-        for in_order, pair in ((True, (one, other)), (False, (other, one)))
-        for said in _words_between(one, other, claim)
-        for held in _words_between(*pair, text)
+        for in_order, (one, other) in ((True, pair), (False, pair[::-1]))
+        for said in _words_between(*pair, claim)
+        for held in _words_between(one, other, text)
         if (set(said) & set(held)) - ignored
     }
     return orders == {False}
@@ -434,5 +267,5 @@ def _words_between(one: str, other: str, words: Sequence[str]) -> list[Sequence[
 
 def stemmed_words(text: str) -> list[str]:
     """The words of a text in order, stemmed; stop words stay."""
-    words = (word.group() for word in _SIGNED_WORD.finditer(folded_words(text)))
+    words = (word.text for word in read(folded_words(text)) if not word.is_sign)
     return [next(iter(tokenise(word, aliases=False)), word) for word in words]

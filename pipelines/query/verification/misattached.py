@@ -1,8 +1,8 @@
 """Detect claims that attach a detail of one thing to another thing."""
 
-import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,16 +10,13 @@ from pipelines.query.verification.clauses import Clause, split_clauses
 from pipelines.query.verification.details import is_opposed, stemmed_words
 from pipelines.query.verification.normalise import normalise, numbers_in
 from pipelines.query.verification.support import Alignment, Array, ClaimWord, claim_words, contains_word
+from pipelines.query.verification.words import LISTS, Word, read
 from pipelines.store.tokens import tokenise
 
 _REST_SHARE = 0.9  # of the words beside a detail, for a clause to speak of the same
 _MOST_CLAUSES = 20  # of a claim that are looked at
 _MOST_DETAILS = 12  # of a clause of a claim that are looked at
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
-_LOWERCASE = re.compile(r"\b[a-z][\w'’-]*")
 _PREPOSITION_CLASS = {"in": "at", "at": "at", "near": "at", "on": "at"}
-_PREPOSITIONS = frozenset({"to", "from", "for", "with", "of", "as", "by", "into", "under", "after", "before"})
 
 
 def is_misattached(claim: str, aligned: Alignment) -> bool:
@@ -32,11 +29,17 @@ def is_misattached(claim: str, aligned: Alignment) -> bool:
     heads = frozenset[str]().union(*(line.terms for line in aligned.lines if line.is_head))
     texts = [_line_texts(aligned, own) for own in aligned.of_each_source()]
     clauses = [clause for sentences in texts for clause in split_clauses(sentences)]
-    small = frozenset(tokenise(" ".join(word for text in texts for line in text for word in _LOWERCASE.findall(line))))
+    small = frozenset(
+        tokenise(" ".join(word.text for text in texts for line in text for word in read(line) if _is_small(word)))
+    )
     return bool(clauses) and any(
         _clause_is_misattached(clause_of_claim, clauses, heads | small)
         for clause_of_claim in split_clauses((normalise(claim),))[:_MOST_CLAUSES]
     )
+
+
+def _is_small(word: Word) -> bool:
+    return word.text[0].islower()
 
 
 def _line_texts(aligned: Alignment, own: slice) -> tuple[str, ...]:
@@ -150,47 +153,41 @@ def _has_other_detail(detail: Sequence[ClaimWord], claim: Clause, clause: Clause
 
 
 def _preposition_class(lead: str) -> str:
-    return _PREPOSITION_CLASS.get(lead, lead if lead in _PREPOSITIONS else "")
+    return _PREPOSITION_CLASS.get(lead, lead if lead in LISTS["prepositions"] else "")
 
 
 def _has_other_number(number: str, claim: str, text: str) -> bool:
     """True if a text has another number in the same role: another year, or a number next to the same word."""
-    own, mine = numbers_in(claim), _context_of_number(number, claim)
-    is_year = bool(_YEAR.fullmatch(number))
+    own, mine = numbers_in(claim), _numbers_in_context(claim).get(number, _NOTHING)
+    is_year = Word(number, 0, 0, number).is_year
+    theirs = _numbers_in_context(text)
     return any(
-        (is_year and bool(_YEAR.fullmatch(other))) or not mine.isdisjoint(_context_of_number(other, text))
+        (is_year and Word(other, 0, 0, other).is_year) or not mine.isdisjoint(theirs.get(other, _NOTHING))
         for other in numbers_in(text)
         if other not in own
     )
 
 
-@lru_cache(maxsize=4_096)
-def _context_of_number(number: str, text: str) -> frozenset[str]:
-    """The words right before and after a number."""
-    return frozenset(word for own, word in _numbers_in_context(text) if own == number)
+_NOTHING = frozenset[str]()
 
 
 @lru_cache(maxsize=512)
-def _numbers_in_context(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_neighbours(text))
+def _numbers_in_context(text: str) -> Mapping[str, frozenset[str]]:
+    """For each number the words right before and after it."""
+    found: dict[str, frozenset[str]] = {}
+    words = [word for word in read(text) if not word.is_sign]
+    for at, word in enumerate(words):
+        if word.is_number:
+            after = tokenise(" ".join(each.text for each in words[at + 1 : at + 6]))[:1]
+            near = {*(f"{each}-" for each in after), *(f"-{each.lower}" for each in words[max(0, at - 1) : at])}
+            found[word.text] = found.get(word.text, _NOTHING) | near
+    return found
 
 
-def _neighbours(text: str) -> Iterator[tuple[str, str]]:
-    """(number, neighbouring word) for each number."""
-    for match in _NUMBER.finditer(text):
-        after = tokenise(text[match.end() : match.end() + 40])
-        before = re.findall(r"\w+", text[max(0, match.start() - 30) : match.start()])
-        yield from ((match[0], f"{word}-") for word in after[:1])
-        yield from ((match[0], f"-{word.lower()}") for word in before[-1:])
-
-
-_LABEL = re.compile(r"\b([A-Za-z][a-z]+) ([A-Z])\b(?![.&'’-]\w)")
 _ABOUT_SAME = 0.6  # of a clause, for another to be about the same
 _FEWEST_WORDS = 3  # words of a clause that can be put together
 _LONGEST_RUN = 3  # words in a row
-_PRONOUNS = frozenset(
-    stemmed_words("i you he she it we they my your his her its our their this these that those there here")
-)
+_PRONOUNS = frozenset(stemmed_words(" ".join(LISTS["pronouns"])))
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -211,8 +208,9 @@ def _relabelled(claim: str, text: str) -> bool:
 
 def _labels(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for noun, letter in _LABEL.findall(text):
-        found.setdefault(noun.lower(), set()).add(letter)
+    for noun, letter in pairwise(read(text)):
+        if len(letter.text) == 1 and letter.is_name and len(noun.text) > 1 and noun.text.isalpha():
+            found.setdefault(noun.lower, set()).add(letter.text)
     return found
 
 

@@ -1,6 +1,5 @@
 """Align a claim with its sources: features, probability of support and the best places."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,13 +16,12 @@ from pipelines.query.verification.normalise import (
     normalise,
     numbers_in,
 )
+from pipelines.query.verification.words import read, years_in
 from pipelines.store.tokens import tokenise
 from pipelines.text import Span, token_number
 
 Array = NDArray[np.float64]
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_WORD = re.compile(r"\w+(?:[.'’-]\w+)*")
 _VOCABULARY = 100_256  # of cl100k
 _UNKNOWN_RARITY = 1.1  # the rarity of a word that is several tokens
 _HEADING_SPAN = (-1, -1)
@@ -104,7 +102,7 @@ def contains_word(terms: frozenset[str], word: ClaimWord) -> bool:
 
 def source_lines(source: Source) -> tuple[SourceLine, ...]:
     """The lines of a source, its title, headings and the years of its file's name first."""
-    years = _YEAR.findall(source.documentName)
+    years = years_in(source.documentName)
     head = " ".join((source.title, *source.section_path, *years))
     return _cached_lines(source.n, head, source.snippet, tuple(source.sentences))
 
@@ -124,11 +122,10 @@ def claim_words(claim: str) -> tuple[ClaimWord, ...]:
     """The words of a claim without stop words, each once, in order."""
     said, found = normalise(claim), dict[str, ClaimWord]()
     names = {term for name in names_in(said) for term in tokenise(name)}
-    for match in _WORD.finditer(said):
-        terms = tuple(tokenise(match[0]))
-        if terms:
-            detail = "number" if numbers_in(match[0]) else "name" if terms[0] in names else ""
-            found.setdefault(terms[0], ClaimWord(terms, rarity(match[0]) ** _RARITY_POWER, detail))
+    for word in read(said):
+        if terms := tuple(tokenise(word.text)):
+            detail = "number" if numbers_in(word.text) else "name" if terms[0] in names else ""
+            found.setdefault(terms[0], ClaimWord(terms, rarity(word.text) ** _RARITY_POWER, detail))
     return tuple(found.values())
 
 

@@ -10,9 +10,10 @@ import pytest
 from pipelines.answers import Source
 from pipelines.errors import ModelError
 from pipelines.query.verification.clauses import split_clauses
-from pipelines.query.verification.details import is_opposed, overstated, rates_differ, reversed_order
+from pipelines.query.verification.details import is_opposed, overstated, reversed_order
+from pipelines.query.verification.figures import normalise_figures
 from pipelines.query.verification.misattached import is_misattached
-from pipelines.query.verification.normalise import dates_differ, normalise_figures, units_differ
+from pipelines.query.verification.normalise import dates_differ, measures_differ
 from pipelines.query.verification.support import (
     VECTOR_MODELS,
     WORDS_MODEL,
@@ -352,7 +353,7 @@ def test_a_claim_of_all_or_for_certain_is_more_than_one_of_some_or_perhaps(
     ],
 )
 def test_rates_differ_where_a_number_is_per_other_things(claim: str, text: str, differ: bool) -> None:
-    assert rates_differ(normalise_figures(claim), normalise_figures(text)) == differ
+    assert measures_differ(normalise_figures(claim), normalise_figures(text)) == differ
 
 
 @pytest.mark.parametrize(
@@ -416,7 +417,7 @@ def test_what_is_no_number_date_or_unit_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_units_differ_where_the_same_number_has_only_others(claim: str, text: str, differ: bool) -> None:
-    assert units_differ(normalise_figures(claim), normalise_figures(text)) is differ
+    assert measures_differ(normalise_figures(claim), normalise_figures(text)) is differ
 
 
 @pytest.mark.parametrize(
@@ -440,7 +441,7 @@ def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None
     text = piece * 5_000
     begun = time.process_time()
     said = normalise_figures(text)
-    units_differ(said, said)
+    measures_differ(said, said)
     dates_differ(said, said)
     assert time.process_time() - begun < 2
 
