@@ -20,10 +20,10 @@ _MARKER = re.compile(
 _ONLY_BRACKETED = re.compile(_BRACKETED, re.IGNORECASE)
 _LOWERED = str.maketrans(_RAISED, "0123456789")
 _LONGEST = 240  # characters of a marker
-_NUMBER = re.compile(r"\d+(?:\s*[–-]\s*\d+)?")
 _OPENED = re.compile(r"(?:[\[［【][\d,;^ ]{0,20}){1,6}\Z")  # around another marker: [1[2]]
 _UNFINISHED = re.compile(r"\s*[\[［【](?:[\d,;^ ]{0,40}|(?i:sources?)[ :\d,;]{0,40})\Z")
 _CLOSERS = tuple("]］】")
+_SEPARATORS = str.maketrans("&;–", ",,-")
 _WIDEST = 20  # numbers of a range
 
 
@@ -74,6 +74,7 @@ def _year_inside(opened: str) -> str:
 
 def numbers_of(marker: str) -> Iterator[int]:
     """The source numbers in a marker, ranges expanded."""
-    for match in _NUMBER.finditer(marker):
-        first, *last = map(int, re.findall(r"\d+", match.group()))
+    bare = "".join(sign for sign in marker.translate(_SEPARATORS) if sign.isdecimal() or sign in ",- ")
+    for part in bare.replace("- ", "-").replace(" -", "-").replace(",", " ").split():
+        first, *last = map(int, filter(None, part.split("-")))
         yield from range(first, last[0] + 1) if last and 0 < last[0] - first <= _WIDEST else [first, *last]

@@ -9,18 +9,12 @@ from pipelines.structure import sentences
 from pipelines.text import Span
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6} .{1,120}|(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?)\s*")
-_FENCE = re.compile(r"[ \t]*(?:```+|~~~+)")
-_UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*")
-_UNDERLINED = re.compile(r"(?:\A|\n\n)([^\s|>*+-][^\n]{0,119}\n)\Z")  # a line of its own above an underline
-_OPENED = re.compile(r"^[ \t]*(?:```+|~~~+)", re.MULTILINE)
-_OPENING = re.compile(r"[ \t]*(?:```+|~~~+)[ \t]*[\w+#.-]*\s*")
+_FENCES = ("```", "~~~")
 # In code, a marker stands at the end of a line and after no operator: `a[0]` and `a = [1]` are code.
 _CODE_MARKERS = re.compile(r"(?<![-=(\[{,:+*/<>|&\s])(?:[ \t]+\[\d{1,3}\])+[ \t]*$")
-_MARKER = re.compile(r"[\[［【]\s{0,2}\d")
-_CODE_LINE = re.compile(r"\S[^\n]*(?<=\S)|\S")
 _FOOTNOTES = re.compile(r"(?: \[\d+\])*")
 _ITEM = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|(\d{1,3}[.)]))(?: \[[ xX]\])?[ \t]+\Z")
-_BLANK_LINES = re.compile(r"\n{3,}")
+_LONGEST_TITLE = 120
 Kind = Literal["heading", "paragraph", "bullets", "numbers", "code"]
 
 
@@ -49,7 +43,7 @@ def cited_sentences(text: str, valid: Sequence[int]) -> list[CitedText]:
     clean, markers, code, headings = _without_markers(text)
     prose = clean
     for start, end in (*code, *headings):
-        prose = prose[:start] + re.sub(r"[^\n]", " ", prose[start:end]) + prose[end:]
+        prose = prose[:start] + "\n".join(" " * len(line) for line in prose[start:end].split("\n")) + prose[end:]
     lines = {span for block in code for span in _code_lines(clean, block)}
     spans = sorted([*sentences(prose), *lines]) or sentences(clean)
     numbers: list[list[int]] = [[] for _ in spans]
@@ -94,8 +88,37 @@ def _without_markers(text: str) -> tuple[str, list[tuple[int, int]], list[Span],
 
 def _code_lines(text: str, block: Span) -> list[Span]:
     """The spans of the lines of a code block without its fences, trimmed."""
-    found = [(line.start(), line.end()) for line in _CODE_LINE.finditer(text, *block)]
-    return [(start, end) for start, end in found if not _FENCE.match(text[start:end])]
+    found, start = [], block[0]
+    for line in text[slice(*block)].split("\n"):
+        if line.strip() and not _is_fence(line):
+            first = start + len(line) - len(line.lstrip())
+            found.append((first, first + len(line.strip())))
+        start += len(line) + 1
+    return found
+
+
+def _is_fence(line: str) -> bool:
+    return line.lstrip(" \t").startswith(_FENCES)
+
+
+def _is_opening(line: str) -> bool:
+    """True for a fence with nothing behind it but the name of a language."""
+    name = line.strip().lstrip("`~").lstrip()
+    return _is_fence(line) and all(sign.isalnum() or sign in "_+#.-" for sign in name)
+
+
+def _is_heading(line: str) -> bool:
+    """True for a heading without a marker."""
+    return _HEADING.fullmatch(line) is not None and not split_markers(line)[1]
+
+
+def _underlined(text: str, line: str) -> str:
+    """The line of its own at the end of a text, if the next line underlines it as a heading; else empty."""
+    above, _, title = text.removesuffix("\n").rpartition("\n")
+    is_underline = line.rstrip() in ("=" * len(line.rstrip()), "-" * len(line.rstrip())) and len(line.rstrip()) > 2
+    is_alone = text.endswith("\n") and (not above or above.endswith("\n")) and len(title) <= _LONGEST_TITLE
+    is_title = is_alone and title[:1].strip() != "" and title[0] not in "|>*+-" and not split_markers(title)[1]
+    return f"{title}\n" if is_underline and is_title else ""
 
 
 def _parts(text: str) -> list[tuple[str, Literal["prose", "heading", "code"]]]:
@@ -106,20 +129,19 @@ def _parts(text: str) -> list[tuple[str, Literal["prose", "heading", "code"]]]:
     parts: list[tuple[str, Literal["prose", "heading", "code"]]] = [("", "prose")]
     for line in text.splitlines(keepends=True):
         own, kind = parts[-1]
-        closing = _FENCE.match(line) if kind == "code" else None
-        if closing:
-            rest = line[closing.end() :]
-            parts[-1] = (own + closing.group() + "\n" * bool(rest.strip()), kind)
+        if kind == "code" and _is_fence(line):
+            rest = line.lstrip(" \t").lstrip(line.lstrip(" \t")[0])
+            parts[-1] = (own + line[: len(line) - len(rest)] + "\n" * bool(rest.strip()), kind)
             parts.append((rest, "prose"))
         elif kind == "code":
             parts[-1] = (own + line, kind)
-        elif _OPENING.fullmatch(line):
+        elif _is_opening(line):
             parts.append((line, "code"))
-        elif _HEADING.fullmatch(line) and not _MARKER.search(line):
+        elif _is_heading(line):
             parts += [(line, "heading"), ("", "prose")]
-        elif _UNDERLINE.fullmatch(line) and (title := _UNDERLINED.search(own)) and not _MARKER.search(title[1]):
-            parts[-1] = (own[: title.start(1)], kind)
-            parts += [(title[1] + line, "heading"), ("", "prose")]
+        elif title := _underlined(own, line):
+            parts[-1] = (own.removesuffix(title), kind)
+            parts += [(title + line, "heading"), ("", "prose")]
         else:
             parts[-1] = (own + line, kind)
     return parts
@@ -132,7 +154,7 @@ def without(parts: Sequence[CitedText], dropped: Iterable[int]) -> list[CitedTex
         before = part.before
         if carried and "\n" not in before:
             before = carried
-        elif marks := [line for line in carried.split("\n") if _HEADING.fullmatch(line) or _FENCE.match(line)]:
+        elif marks := [line for line in carried.split("\n") if _HEADING.fullmatch(line) or _is_fence(line)]:
             before = "\n" + "\n".join(marks) + before
         if index in gone:
             carried = before
@@ -156,8 +178,12 @@ def joined(parts: Sequence[CitedText]) -> str:
         made += part.text if part.is_code else escape_markers(part.text) + _markers(part.citations)
         of_code += [n for n in part.citations if part.is_code and n not in of_code]
     if parts and parts[-1].is_code:
-        made += _with_code_markers(f"\n{_OPENED.findall(made)[-1]}", of_code)
-    return _BLANK_LINES.sub("\n\n", made).strip("\n")
+        opening = next(line for line in reversed(made.split("\n")) if _is_fence(line))
+        rest = opening.lstrip(" \t").lstrip("`~")
+        made += _with_code_markers(f"\n{opening.removesuffix(rest)}", of_code)
+    while "\n\n\n" in made:
+        made = made.replace("\n\n\n", "\n\n")
+    return made.strip("\n")
 
 
 def _gap(part: CitedText) -> str:
@@ -174,7 +200,7 @@ def _gap(part: CitedText) -> str:
 def _with_code_markers(gap: str, of_code: list[int]) -> str:
     """The gap with the markers of the code block that it closes, which are taken."""
     lines = gap.split("\n")
-    closing = next((at for at, line in enumerate(lines) if _FENCE.match(line)), None)
+    closing = next((at for at, line in enumerate(lines) if _is_fence(line)), None)
     if closing is None or not of_code:
         return gap
     lines[closing + 1 : closing + 1] = [_markers(of_code).strip(), ""]
@@ -226,7 +252,7 @@ def blocks_of(answer: str, texts: Sequence[str]) -> list[AnswerBlock]:
         done = max(done, end)
         fences = 0
         for line in gap.split("\n"):
-            fences += _FENCE.match(line) is not None
+            fences += _is_fence(line)
             if is_code == (fences % 2 == 1) and _HEADING.fullmatch(line):
                 made.append(AnswerBlock("heading", line.strip(" #*_:")))
         is_code ^= fences % 2 == 1

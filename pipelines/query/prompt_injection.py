@@ -17,8 +17,8 @@ _LONGEST = 2_000  # characters of a sentence that are read
 # Letters of other scripts that look like Latin ones, once case and accents are folded; digits that stand for letters.
 _LOOKALIKES = str.maketrans("аеорсухіѕјԁһӏԛԝмтнквгαορνικτυεβη", "aeopcyxisjdhlqwmthkbraopviktuebn")
 _LEET = str.maketrans("013457", "oieast")
-_MIXED = re.compile(r"\b(?=\w*[a-z])\w+")
 _SPACED = re.compile(r"\b(?:\w[ .·*_-]){3,60}\w\b")
+_SPACES = str.maketrans(dict.fromkeys(" .·*_-"))
 _MACHINE = (
     r"(?:ai|llms?|(?:large )?language models?|assistants?|(?:\w+ )?(?:chat ?)?bots?|(?:chat ?)?gpt|claude|models?)"
 )
@@ -89,8 +89,8 @@ def is_command(sentence: str) -> bool:
     if _ENCODED.search(text):
         return True
     plain = fold(text).translate(_LOOKALIKES)
-    closed = _SPACED.sub(lambda match: re.sub(r"[ .·*_-]", "", match.group()), plain)
-    spelt = _MIXED.sub(lambda match: match.group().translate(_LEET), closed)
+    closed = _SPACED.sub(lambda match: match[0].translate(_SPACES), plain)
+    spelt = " ".join(word.translate(_LEET) if any(map(str.isalpha, word)) else word for word in closed.split(" "))
     return any(_COMMAND.search(form) for form in {plain, closed, spelt})
 
 

@@ -1,4 +1,4 @@
-"""Read a language model's reply: JSON repair, thoughts, headings, source lists and refusals."""
+"""Read a language model's reply: JSON, thoughts, marks of the prompt, repetitions, source lists and refusals."""
 
 import json
 import re
@@ -11,23 +11,24 @@ from typing import Any
 from config.prompts import NO_ANSWER, QUESTION, REMINDER_PROSE
 from pipelines.answers import Source
 from pipelines.query.citation_markers import split_markers
+from pipelines.query.verification.words import read
 from pipelines.structure import sentences
 from pipelines.text import fold
 
 _LONGEST = 40_000  # characters of a reply that are read
+_TRIED = 3  # braces from which JSON is read
 _ANSWER_KEYS = ("answer", "response", "text", "content", "reply", "result")
 _SOURCE_KEYS = ("sources", "source", "citations", "references", "footnotes")
 _NUMBER_KEYS = ("n", "id", "number", "index", "source", "source_id", "ref")
 _NAME_KEYS = ("documentName", "document_name", "document", "name", "title", "file")
 _QUOTE_KEYS = ("snippet", "quote", "text", "passage")
 _KEY = re.compile(r"""\{\s{0,40}["'“]?(?:answer|response|sources)["'”]?\s{0,9}:""", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_LITERALS = ("true", "false", "null")
-_FENCE = re.compile(r"```\w{0,20}")
-_NUMBER = re.compile(r"\A\W{0,4}(?:source|document|ref)?\W{0,4}(\d{1,4})\W{0,4}\Z", re.IGNORECASE)
-_QUOTES = {'"': '"', "“": "”", "'": "'"}
-_AFTER_TEXT = re.compile(r"\s*(?:[,}\]:]|\Z)")
-_DEPTH = 30
+# Of JSON with a fault: the text of the answer up to the key after it or the end, and what is listed as its sources.
+_FIELDS = re.compile(
+    rf"""["'“]?\b(?:{"|".join(_ANSWER_KEYS)})["'”]?\s*+:\s*+\[?\s*+["'“](?P<text>.*?)"""
+    rf"""(?:["'”]\s*+\]?\s*+(?:,\s*+["'“]?(?:{"|".join(_SOURCE_KEYS)})["'”]?\s*+:(?P<sources>.*+)|,\s*+["'“]?\w*+["'”]?|[}}\]\s,]*+))?\Z""",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +42,49 @@ class ModelReply:
 def looks_like_json(reply: str) -> bool:
     """True if a reply is meant as JSON, complete or broken, with or without text and fences around it."""
     place = reply[:_LONGEST].find("{")
-    return place >= 0 and (not _FENCE.sub("", reply[:place]).strip() or _KEY.search(reply, place) is not None)
+    before = reply[: max(place, 0)].strip()
+    is_fence = before.startswith("```") and len(before.split()) == 1
+    return place >= 0 and (not before or is_fence or _KEY.search(reply, place) is not None)
 
 
 def parse_json_reply(reply_text: str) -> ModelReply | None:
     """The reply's first JSON object with an answer; None when there is none that can be read.
 
-    Read through fences and words around it; trailing commas, single and missing quotation marks, line breaks inside
-    text and an end that was cut off are repaired. Keys beside the answer and its sources are left out.
+    Read through fences and words around it. Of an object with a fault (commas, quotation marks, line breaks inside
+    text, an end that was cut off) the answer and the numbers of its sources are read.
     """
     body = reply_text[:_LONGEST]
-    start = body.find("{")
-    for _ in range(3):
-        if start < 0:
-            return None
-        value = _parse_json(body[start:])
-        if (reply := _as_reply(value)) is not None:
-            return reply
+    values = (first_json(body[start:]) for start in _braces(body))
+    reply = next(filter(None, map(_as_reply, values)), None)
+    if reply is not None or (found := _FIELDS.search(body, max(body.find("{"), 0))) is None or "{" not in body:
+        return reply
+    listed = "".join(sign if sign.isdigit() else " " for sign in found["sources"] or "").split()
+    text = _unescaped(found["text"]).strip()
+    return ModelReply(text, tuple(int(n[:9]) for n in listed)) if text else None
+
+
+def _braces(body: str) -> Iterator[int]:
+    start = -1
+    for _ in range(_TRIED):
         start = body.find("{", start + 1)
-    return None
+        if start < 0:
+            return
+        yield start
+
+
+def first_json(text: str) -> Any:
+    """The JSON value that a text begins with; None if it begins with none."""
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unescaped(text: str) -> str:
+    """The text of a JSON string whose quotation marks may lack their strokes, without a stroke that was cut off."""
+    text = text[:-1] if text.endswith("\\") else text
+    value = first_json('"' + text.replace('\\"', '"').replace('"', '\\"') + '"')
+    return value if isinstance(value, str) else text
 
 
 def listed_source_numbers(listed: Sequence[Any], sources: Sequence[Source]) -> tuple[int, ...]:
@@ -88,8 +113,10 @@ def _source_numbers(item: Any, sources: Sequence[Source]) -> Iterator[int]:
     if isinstance(item, int):
         yield item
     elif isinstance(item, str):
-        parts = [_NUMBER.match(part) for part in item[:200].split(",")]
-        yield from (int(part[1]) for part in parts if part) if all(parts) else _source_by_name(item, "", sources)
+        parts = [part.casefold().strip(" []()#.:") for part in item[:200].split(",")]
+        numbers = [part.removeprefix("source").removeprefix("document").removeprefix("ref").strip() for part in parts]
+        is_numbers = all(number.isdecimal() and len(number) < 5 for number in numbers)
+        yield from map(int, numbers) if is_numbers else _source_by_name(item, "", sources)
     elif isinstance(item, dict):
         number = next((item[key] for key in _NUMBER_KEYS if key in item), None)
         name = next((item[key] for key in _NAME_KEYS if isinstance(item.get(key), str)), "")
@@ -106,107 +133,43 @@ def _source_by_name(name: str, quote: str, sources: Sequence[Source]) -> Iterato
     yield from (source.n for source in (held or titled)[:1])
 
 
-def _parse_json(text: str) -> Any:
-    for form in (text, _repaired_json(text)):
-        try:
-            return json.JSONDecoder(strict=False).raw_decode(form)[0]
-        except (ValueError, RecursionError):
-            continue
-    return None
-
-
-def _repaired_json(text: str) -> str:
-    """The first object of a text with commas, quotation marks and brackets repaired, in one pass."""
-    made: list[str] = []
-    closers: list[str] = []
-    place = 0
-    while place < len(text):
-        char = text[place]
-        if char in _QUOTES:
-            inside, place = _string(text, place)
-            made.append(json.dumps(inside, ensure_ascii=False))
-            continue
-        if word := _WORD.match(text, place):
-            made.append(word.group() if word.group() in _LITERALS else json.dumps(word.group()))
-            place = word.end()
-            continue
-        if char in "{[":
-            closers.append("}" if char == "{" else "]")
-        elif char in "}]":
-            if made and made[-1] == ",":
-                made.pop()
-            if closers:
-                closers.pop()
-        if len(closers) > _DEPTH:
-            return ""
-        if not char.isspace():
-            made.append(char)
-        place += 1
-        if not closers:
-            break
-    while made and made[-1] in ",:":
-        made.pop()
-    return "".join(made) + "".join(reversed(closers))
-
-
-def _string(text: str, start: int) -> tuple[str, int]:
-    """(the quoted text, the offset after it); a quotation mark that no JSON punctuation follows is part of the text."""
-    closing, place, inside = _QUOTES[text[start]], start + 1, []
-    while place < len(text):
-        char = text[place]
-        if char == "\\" and place + 1 < len(text):
-            inside.append(_escaped(text[place : place + 6]))
-            place += 6 if text[place + 1] == "u" else 2
-            continue
-        if char == closing and _AFTER_TEXT.match(text, place + 1):
-            return "".join(inside), place + 1
-        inside.append(char)
-        place += 1
-    return "".join(inside), place
-
-
-def _escaped(text: str) -> str:
-    try:
-        character = json.loads(f'"{text if text[1] == "u" else text[:2]}"')
-    except ValueError:
-        return text[1]
-    return character if isinstance(character, str) else ""
-
-
 _THOUGHT, _THOUGHT_END = ("<think>", "<thinking>"), re.compile(r"</think(?:ing)?>\s*")
 # Marks of a prompt that small models copy: delimiters, headers of sources, tokens of chat templates.
 _DELIMITER = re.compile(
     r"[ \t]*<{1,2}\s?(?:/\s?)?(?:source|conversation)\b[ :]{0,2}(?:(\d{1,3})\b)?[^<>\n]{0,40}>{1,2}", re.IGNORECASE
 )
-_DELIMITER_LINE = re.compile(rf"^{_DELIMITER.pattern}[ \t]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _HEADER = re.compile(r"[ \t]*\[(?:Source|Repository|Nearly the same in): ([^\]\n]{1,300})\]")
-_HEADER_LINE = re.compile(rf"^{_HEADER.pattern}[^\n.!?]*(?:\n|\Z)", re.MULTILINE)
 _CUT_MARK = re.compile(
     r"(?:<{1,2}\s?/?\s?(?:source|conversation)\b[^<>\n]{0,40}|\[Source: [^\]\n]{0,300}|<\|[^|<>\n]{0,30}\|?)\Z",
     re.IGNORECASE,
 )
-_TURN_BEGINS = re.compile(
-    r"\A\s*(?:<\|(?:im_start|start_header_id|begin_of_text|start)\|>|<start_of_turn>|<s>|<bos>|\[/?INST\]|<\|end_header_id\|>|(?<=[>\]])\s*(?:assistant|model)\b\s*)+"
-)
-_TURN_ENDS = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|end|eom_id|start_header_id)\|>|<(?:end|start)_of_turn>|<eos>|</s>\s*(?=\Z|\n)|\[INST\]"
-)
-_TEMPLATE = re.compile(r"<\|[^|<>\n]{1,30}\|>|<</?SYS>>|\[/INST\]")
+_TEMPLATE = re.compile(r"<\|[^|<>\n]{1,40}\|>|<(?:start|end)_of_turn>|<(?:bos|eos|/?s)>|\[/?INST\]|<</?SYS>>")
+# A token that begins with one of these ends a turn; any other is left out.
+_ENDS = ("<|im_", "<|end", "<|eo", "<|start", "<end_", "<start_", "<eos", "</s>", "[INST")
+_ROLES = ("assistant", "model")
 _FEWEST_WORDS, _PHRASE, _LONG, _LONGEST_PERIOD, _LEAST_RUN = 5, 4, 8, 40, 12  # words
 _TIMES, _ALIKE_ITEMS = 3, 5  # in a row
 _ANSWER_LABEL = "Answer: "
 _ECHOED_LINES = tuple(line.split("{")[0][:60] for line in REMINDER_PROSE.splitlines())
-_SOURCES_HEADING = re.compile(
-    r"[#*_\s]{0,9}(?:sources?(?: cited)?|references|citations|footnotes|bibliography|works cited)"
-    r"[*_]{0,3}:?[*_\s]{0,5}",
-    re.IGNORECASE,
+_SOURCES_HEADINGS = frozenset(
+    [
+        "source",
+        "sources",
+        "source cited",
+        "sources cited",
+        "references",
+        "citations",
+        "footnotes",
+        "bibliography",
+        "works cited",
+    ]
 )
-_LISTED = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)]|[\[［【]).{0,300}")
+_BULLETS = ("-", "*", "•", "[", "［", "【")
 _NOTHING = frozenset(["", "null", "none", "nil", "undefined", "n/a", "na", "nothing", "no answer", "nan", "...", "…"])
 _MATERIAL = r"(?:the |these |your )?(?:\w+ ){0,2}(?:sources|documents|context|passages|excerpts)"
 _TELLS = r"(?:contain|mention|say|state|provide|include|specify|answer|give|tell)"
 _REFUSAL = re.compile(
-    r"\b(?:i['’]?m|i am) (?:\w+ ){0,2}sorry\b|^(?:sorry|my apologies|i apologi[sz]e)\b"
+    r"\b(?:i['’]?m|i am) (?:\w+ ){0,2}sorry\b|^(?:sorry|my apologies|i apologi[sz]e)\b|^as an ai\b"
     r"|\b(?:i|we) (?:cannot|can ?not|can['’]t|could not|couldn['’]t|am not able to|am unable to|are unable to|won['’]t"
     r"|will not) (?:\w+ ){0,2}(?:help|assist|answer|comply|provide|find|determine|tell|say|confirm|fulfil+|discuss)\b"
     r"|\b(?:i|we) (?:do not|don['’]t) (?:know|have)\b"
@@ -241,19 +204,49 @@ def clean_reply(written: str, sources: Sequence[Source]) -> CleanReply:
     (`<<source 4 8136>>`, `[Source: resume.pdf (resume), p.2]`) after words of a line becomes a marker of that source;
     any other is left out with its line. The text ends at a token that ends a turn, and before a repetition.
     """
-    text = _without_thoughts(written)
-    opened = _TURN_BEGINS.sub("", text)
-    turn = _TURN_ENDS.search(opened)
-    text = _TEMPLATE.sub("", opened[: turn.start()] if turn else opened)
-    text = _HEADER_LINE.sub("", _CUT_MARK.sub("", text))
-    text = _DELIMITER_LINE.sub("", text)
+    text, is_over = without_template(without_thoughts(written))
+    lines = _CUT_MARK.sub("", text).splitlines(keepends=True)
+    text = "".join(line for line in lines if not _is_mark(line))
     text = _DELIMITER.sub(lambda mark: f" [{mark[1]}]" if mark[1] else "", text)
-    text = _HEADER.sub(lambda mark: _marker_by_name(mark[1], sources), text)
-    text = _without_echo(text)
+    text = _without_echo(_HEADER.sub(lambda mark: _marker_by_name(mark[1], sources), text))
     place = repetition(text)
     return CleanReply(
-        text[:place].rstrip() if place is not None else text, bool(turn) or place is not None, place is not None
+        text[:place].rstrip() if place is not None else text, is_over or place is not None, place is not None
     )
+
+
+def without_template(text: str) -> tuple[str, bool]:
+    """(the text without the tokens of a chat template, up to one that ends its turn; whether there is one)."""
+    kept, done = "", 0
+    for token in _TEMPLATE.finditer(text):
+        kept += text[done : token.start()]
+        is_begun = bool(kept.strip())
+        is_stroke = token[0] == "</s>" and text[token.end() :].partition("\n")[0].strip()
+        if is_begun and token[0].startswith(_ENDS) and not is_stroke:
+            return kept, True
+        done = token.end()
+        if not is_begun:
+            role = next((role for role in _ROLES if text[done:].lstrip().startswith(role)), "")
+            done += text[done:].find(role) + len(role)
+            kept = ""
+    return kept + text[done:].lstrip("\n" if done and not kept else ""), False
+
+
+def without_thoughts(text: str) -> str:
+    """The text after a block of thoughts that it begins with; empty while that is open."""
+    begun = text.lstrip().lower()
+    if not begun.startswith(_THOUGHT):
+        return "" if begun and any(mark.startswith(begun) for mark in _THOUGHT) else text
+    end = _THOUGHT_END.search(text)
+    return text[end.end() :] if end else ""
+
+
+def _is_mark(line: str) -> bool:
+    """True for a line of a delimiter, or of a header and headings."""
+    header = _HEADER.match(line)
+    delimiter = _DELIMITER.match(line)
+    is_header = header and not any(sign in line[header.end() :] for sign in ".!?")
+    return bool(is_header or (delimiter and not line[delimiter.end() :].strip()))
 
 
 def repetition(text: str) -> int | None:
@@ -266,14 +259,14 @@ def repetition(text: str) -> int | None:
     said: list[tuple[int, list[str]]] = []
     known: set[str] = set()
     for start, end in sentences(text):
-        words = re.findall(r"\w+", fold(split_markers(text[start:end])[0]))
+        words = [word.text for word in read(fold(split_markers(text[start:end])[0])) if not word.is_sign]
         if len(words) < _FEWEST_WORDS or text.count("```", 0, start) % 2:
             continue
         if " ".join(words) in known or _says_thrice(words):
             return start
         known.add(" ".join(words))
         said.append((start, words))
-        is_item = _LISTED.match(text[text.rfind("\n", 0, start) + 1 : end]) is not None
+        is_item = _is_listed(text[text.rfind("\n", 0, start) + 1 : end])
         most = _ALIKE_ITEMS if is_item else _TIMES
         last = said[-most:]
         if len(last) == most and all(_differ_in_one(one, other) for (_, one), (_, other) in pairwise(last)):
@@ -282,15 +275,15 @@ def repetition(text: str) -> int | None:
 
 
 def _repeated_run(text: str) -> int | None:
-    tokens = list(re.finditer(r"\S+", text))
-    said = [token.group() for token in tokens]
+    tokens = read(text)
+    said = [token.text for token in tokens]
     for period in range(1, min(_LONGEST_PERIOD, len(said) // _TIMES) + 1):
         run = max(period * _TIMES, _LEAST_RUN)
         if len(said) >= run and said[-run:-period] == said[-run + period :]:
             first = len(said) - run
             while first and said[first - 1] == said[first - 1 + period]:
                 first -= 1
-            return tokens[first + period].start()
+            return tokens[first + period].start
     return None
 
 
@@ -306,14 +299,6 @@ def _says_thrice(words: Sequence[str]) -> bool:
         for size in range(_PHRASE, len(said) // _TIMES + 1)
         for at in range(len(said) - _TIMES * size + 1)
     )
-
-
-def _without_thoughts(text: str) -> str:
-    begun = text.lstrip().lower()
-    if not begun.startswith(_THOUGHT):
-        return "" if begun and any(mark.startswith(begun) for mark in _THOUGHT) else text
-    end = _THOUGHT_END.search(text)
-    return text[end.end() :] if end else ""
 
 
 def _without_echo(text: str) -> str:
@@ -346,7 +331,7 @@ def strip_sources_list(text: str) -> str:
 def before_sources_list(text: str) -> str:
     """The beginning of an answer that is still written, up to what may be its list of sources."""
     lines = text.split("\n")
-    last = next((at for at in range(1, len(lines)) if _SOURCES_HEADING.fullmatch(lines[at][:200])), len(lines))
+    last = next((at for at in range(1, len(lines)) if _is_sources_heading(lines[at])), len(lines))
     return "\n".join(lines[:last])
 
 
@@ -364,7 +349,18 @@ def is_refusal(sentence: str, *, is_supported: bool) -> bool:
 
 def _without_sources(lines: list[str]) -> list[str]:
     """The lines before the last heading of sources, if only a list follows it."""
-    last = next((at for at in range(len(lines) - 1, 0, -1) if _SOURCES_HEADING.fullmatch(lines[at][:200])), None)
-    if last is None or any(line.strip() and not _LISTED.match(line) for line in lines[last + 1 :]):
+    last = next((at for at in range(len(lines) - 1, 0, -1) if _is_sources_heading(lines[at])), None)
+    if last is None or any(line.strip() and not _is_listed(line) for line in lines[last + 1 :]):
         return lines
     return lines[:last]
+
+
+def _is_sources_heading(line: str) -> bool:
+    return line.strip("#*_: \t").lower() in _SOURCES_HEADINGS
+
+
+def _is_listed(line: str) -> bool:
+    """True for an item of a list, or a line that begins with a marker."""
+    begun = line.lstrip()
+    number = begun[: len(begun) - len(begun.lstrip("0123456789"))]
+    return begun.startswith(_BULLETS) or (0 < len(number) < 4 and begun[len(number) :].startswith((".", ")")))

@@ -1,6 +1,5 @@
 """VERIFY: compare a sentence with the spans of its sources and decide its verdict."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pipelines.answers import Citation, Sentence, Source, VerdictName
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
+from pipelines.query.verification.clauses import split_clauses
 from pipelines.query.verification.details import Passages, best_allowed_verdict, overstated
 from pipelines.query.verification.misattached import is_misattached
 from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words, without_attribution
@@ -25,6 +25,7 @@ from pipelines.query.verification.support import (
     features,
     probability,
 )
+from pipelines.query.verification.words import find_phrases, lowered, read
 from pipelines.store.tokens import tokenise
 
 VERDICT_RANK: dict[VerdictName, int] = {
@@ -160,11 +161,7 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
     return Sentence(sentence, tuple(cited), verdict, tuple(evidence))
 
 
-_JOINT = re.compile(
-    r"; |, (?:and|but|while|whereas|which|where|who) | and (?=(?:he|she|it|they|the|has|have|was|were|is)\b)"
-)
-_LEANS = re.compile(r"(?:he|she|it|they|has|have|had|was|were|is|are)\b|[a-z]+(?:ed|s)\b", re.IGNORECASE)
-_REASON = re.compile(r",? (?:because(?: of)?|due to|owing to|thanks to) ")
+_JOINTS = frozenset({"and", "but", "while", "whereas", "which", "where", "who"})
 _FEWEST_TERMS = 3  # of a part that is judged by itself
 
 
@@ -173,18 +170,15 @@ def _supported_halves(claim: str, sources: Sequence[Source], judge: Judge) -> tu
 
     A second half without a subject of its own is of the first one's: the same document must support both.
     """
-    for joint in _JOINT.finditer(claim):
-        halves = claim[: joint.start()], claim[joint.end() :]
-        if all(len(set(tokenise(half))) >= _FEWEST_TERMS for half in halves):
+    clauses = split_clauses((claim,))
+    for at, clause in enumerate(clauses[1:], start=1):
+        halves = [" ".join(each.text for each in side) for side in (clauses[:at], clauses[at:])]
+        is_joined = lowered(clause.text)[0] in _JOINTS or halves[0].endswith(";")
+        if is_joined and all(len(set(tokenise(half))) >= _FEWEST_TERMS for half in halves):
             first = _best_supported(halves[0], sources, judge)
-            leans = _LEANS.match(halves[1]) or claim[joint.start() : joint.end()].strip(", ") in (
-                "which",
-                "where",
-                "who",
-            )
             same = [source for source in sources if first and source.document_id == first.document_id]
-            second = _best_supported(halves[1], same if leans else sources, judge) if first else None
-            if first and second:
+            second = _best_supported(halves[1], sources if clause.says_subject else same, judge) if first else None
+            if first and second and first.n != second.n:  # what one source does not support whole stays as it is
                 return first, second
     return ()
 
@@ -202,10 +196,12 @@ def _best_supported(claim: str, sources: Sequence[Source], judge: Judge) -> Cita
 
 def _is_reason_stated(claim: str, named: Sequence[Source], judge: Judge) -> bool:
     """True unless a claim gives a reason that the sources state nowhere."""
-    parts = _REASON.split(claim, maxsplit=1)
-    if len(parts) < 2 or len(set(tokenise(parts[1]))) < _FEWEST_TERMS:
+    words = read(claim)
+    reason = next(find_phrases([word.lower for word in words], "reasons"), None)
+    given = claim[words[reason.end - 1].end :] if reason and reason.start else ""
+    if len(set(tokenise(given))) < _FEWEST_TERMS:
         return True
-    return judge_claim(parts[1], named, judge).verdict != "unsupported"
+    return judge_claim(given, named, judge).verdict != "unsupported"
 
 
 def _names_other_document(claim: str, cited: Sequence[Source], sources: Sequence[Source]) -> bool:

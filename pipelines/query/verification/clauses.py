@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from pipelines.query.verification.words import LISTS, MONTHS, Word, read
+from pipelines.query.verification.words import LISTS, MONTHS, TextWord, read
 from pipelines.store.tokens import tokenise
 
 # Of several things, which: what a pronoun stands for is another one.
@@ -87,12 +87,12 @@ def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
         yield _text(sentence, words, start, last), shared
 
 
-def _text(sentence: str, words: Sequence[Word], first: int, end: int) -> str:
+def _text(sentence: str, words: Sequence[TextWord], first: int, end: int) -> str:
     """The text of words, with the sign after the last of the sentence."""
     return sentence[words[first].start : words[end - 1].end] if first < end else ""
 
 
-def _begins_clause(words: Sequence[Word], at: int) -> bool:
+def _begins_clause(words: Sequence[TextWord], at: int) -> bool:
     """True if a clause begins at a word: after a semicolon, at a conjunction, at `and` before a subject or a verb."""
     before, word = words[at - 1].text, words[at].lower
     after = words[at + 1].lower if at + 1 < len(words) else ""
@@ -108,14 +108,14 @@ def _begins_clause(words: Sequence[Word], at: int) -> bool:
     return is_joint or is_subject or (word == "and" and _is_verb(words, place))
 
 
-def _is_verb(words: Sequence[Word], at: int) -> bool:
+def _is_verb(words: Sequence[TextWord], at: int) -> bool:
     """True for an auxiliary, an irregular past and a word in `-ed`."""
     word = words[at].text if at < len(words) else ""
     stems = [word, *(word.removeprefix(prefix) for prefix in LISTS["verb_prefixes"] if word.startswith(prefix))]
     return not _VERBS.isdisjoint(stems) or (word.endswith("ed") and len(word) > 3 and word.isalpha() and word.islower())
 
 
-def _is_subject(words: Sequence[Word], at: int) -> bool:
+def _is_subject(words: Sequence[TextWord], at: int) -> bool:
     """True if a subject begins here: a pronoun, or a name or noun with a verb in the next words."""
     word = words[at] if at < len(words) else None
     if word is None or word.lower in LISTS["personal"]:
@@ -129,12 +129,12 @@ def _is_subject(words: Sequence[Word], at: int) -> bool:
     return word.text in LISTS["possessives"] and (is_counted or has_verb)
 
 
-def _is_third_person(words: Sequence[Word], at: int, least: int) -> bool:
+def _is_third_person(words: Sequence[TextWord], at: int, least: int) -> bool:
     word = words[at].text if at < len(words) else ""
     return len(word) >= least and word.endswith("s") and word.isalpha() and word.islower()
 
 
-def _counted_before(words: Sequence[Word], start: int, at: int) -> int | None:
+def _counted_before(words: Sequence[TextWord], start: int, at: int) -> int | None:
     """The index of the first number of the six words before `and`, unless it is one of two (`between 5 and 9`)."""
     at -= words[at - 1].text == ","
     found = None
@@ -147,7 +147,7 @@ def _counted_before(words: Sequence[Word], start: int, at: int) -> int | None:
     return None if lead[-1:] == ["between"] or lead == ["between", "the"] else found
 
 
-def _counts_after(words: Sequence[Word], at: int, end: int) -> bool:
+def _counts_after(words: Sequence[TextWord], at: int, end: int) -> bool:
     """True if a number is among the next words, after three words in lower case at most."""
     for word in words[at : min(at + 4, end)]:
         if word.text[0].isdigit():
@@ -193,7 +193,7 @@ def _is_passive(words: Sequence[str]) -> bool:
     return False
 
 
-def _subject(text: str, words: Sequence[Word]) -> tuple[frozenset[str], bool]:
+def _subject(text: str, words: Sequence[TextWord]) -> tuple[frozenset[str], bool]:
     """(the terms of the subject, whether the clause has a subject that is not a pronoun)."""
     words = [word for word in _after_opening(words) if not word.is_sign]
     while words and words[0].lower in _LINKS and words[0].lower not in LISTS["stand_for"]:
@@ -212,7 +212,7 @@ def _subject(text: str, words: Sequence[Word]) -> tuple[frozenset[str], bool]:
     return frozenset(tokenise(" ".join(word.text for word in words[:end]))), True
 
 
-def _after_opening(words: Sequence[Word]) -> Sequence[Word]:
+def _after_opening(words: Sequence[TextWord]) -> Sequence[TextWord]:
     """The words from where the subject may stand: after a conjunction and an opening phrase (`In 2019, `)."""
     words = words[next((at for at, word in enumerate(words) if word.lower not in _CONJUNCTIONS), 0) :]
     comma = next((at for at, word in enumerate(words) if word.text == ","), 0)
@@ -220,7 +220,7 @@ def _after_opening(words: Sequence[Word]) -> Sequence[Word]:
     return words[comma + 1 :] if is_opened else words
 
 
-def _names(words: Sequence[Word]) -> tuple[NameRun, ...]:
+def _names(words: Sequence[TextWord]) -> tuple[NameRun, ...]:
     found: list[NameRun] = []
     at = 0
     while at < len(words):
@@ -241,7 +241,7 @@ def _names(words: Sequence[Word]) -> tuple[NameRun, ...]:
     return tuple(found)
 
 
-def _is_next(words: Sequence[Word], at: int) -> bool:
+def _is_next(words: Sequence[TextWord], at: int) -> bool:
     """True if only a space stands before a word."""
     return words[at].start == words[at - 1].end + 1
 

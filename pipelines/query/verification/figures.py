@@ -20,7 +20,7 @@ _ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _PIECE = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|\S")
 
 
-class _Piece(NamedTuple):
+class _FigurePiece(NamedTuple):
     """A number, a run of letters or a sign; and the space before it."""
 
     text: str
@@ -38,7 +38,7 @@ class _Piece(NamedTuple):
         return self.is_number and self.text.count(".") < 2
 
 
-_NONE = _Piece("", 0, 0, "", "")
+_NONE = _FigurePiece("", 0, 0, "", "")
 _Found = tuple[str, int]  # another spelling, and the index of the piece after it
 
 
@@ -50,19 +50,19 @@ def normalise_figures(text: str) -> str:
     `40 per cent` and `40%` are `40 percent`, `half of the` is `50 percent of the`, `5km` is `5 kilometers`, `won't` is
     `will not`. A lone `one` stays: it is seldom a number. The thousands separators must be out.
     """
-    return _Scan(text).normalised()
+    return _FigureScan(text).normalised()
 
 
-class _Scan:
+class _FigureScan:
     """The pieces of a text, read from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.pieces: list[_Piece] = []
+        self.pieces: list[_FigurePiece] = []
         done = 0
         for found in _PIECE.finditer(text):
             self.pieces.append(
-                _Piece(found[0], found.start(), found.end(), text[done : found.start()], found[0].lower())
+                _FigurePiece(found[0], found.start(), found.end(), text[done : found.start()], found[0].lower())
             )
             done = found.end()
 
@@ -79,7 +79,7 @@ class _Scan:
             at, done = found[1], self.pieces[found[1] - 1].end
         return "".join((*made, self.text[done:]))
 
-    def piece(self, at: int) -> _Piece:
+    def piece(self, at: int) -> _FigurePiece:
         return self.pieces[at] if 0 <= at < len(self.pieces) else _NONE
 
     def joined(self, at: int, *texts: str) -> bool:
@@ -98,7 +98,7 @@ class _Scan:
         return at < len(self.pieces) and len(self.pieces[at].gap) < 2
 
 
-def _date(scan: _Scan, at: int) -> _Found | None:
+def _date(scan: _FigureScan, at: int) -> _Found | None:
     first, sign, second = scan.piece(at), scan.piece(at + 1), scan.piece(at + 2)
     if not first.is_number:
         return None
@@ -110,11 +110,11 @@ def _date(scan: _Scan, at: int) -> _Found | None:
     if sign.text == "/" and len(second.text) == 4 and scan.is_apart(at, at + 3, "/"):
         return _dated("", first.text, second.text, at + 3)
     if sign.text == "-" and len(first.text) == 4 and len(second.text) == 2:
-        day = scan.piece(at + 4)
-        has_day = scan.joined(at + 3, "-", day.text) and len(day.text) == 2 and day.is_number
+        third = scan.piece(at + 4)
+        has_day = scan.joined(at + 3, "-", third.text) and len(third.text) == 2 and third.is_number
         end = at + 5 if has_day else at + 3
         return (
-            _dated(day.text if has_day else "", second.text, first.text, end) if scan.is_apart(at, end, "-") else None
+            _dated(third.text if has_day else "", second.text, first.text, end) if scan.is_apart(at, end, "-") else None
         )
     return None
 
@@ -127,7 +127,7 @@ def _dated(day: str, month: str, year: str, end: int) -> _Found | None:
     return " ".join(filter(None, [day.lstrip("0"), MONTHS[int(month) - 1], year])), end
 
 
-def _month(scan: _Scan, at: int) -> _Found | None:
+def _month(scan: _FigureScan, at: int) -> _Found | None:
     """The whole name of a month beside a number."""
     name = _MONTH.get(scan.piece(at).text)
     if name is None:
@@ -139,7 +139,7 @@ def _month(scan: _Scan, at: int) -> _Found | None:
     return (name, end) if scan.is_apart(at, at + 1) and (is_before or is_after) else None
 
 
-def _nth(scan: _Scan, at: int) -> _Found | None:
+def _nth(scan: _FigureScan, at: int) -> _Found | None:
     """The day of `2nd of May`, `May 2nd`; `third` as `3rd`."""
     day, ending = scan.piece(at), scan.piece(at + 1)
     if day.lower in _ORDINALS and scan.is_apart(at, at + 1):
@@ -152,7 +152,7 @@ def _nth(scan: _Scan, at: int) -> _Found | None:
     return (day.text, at + 2) if is_dated or scan.piece(at - 2).text in _MONTH else None
 
 
-def _money(scan: _Scan, at: int) -> _Found | None:
+def _money(scan: _FigureScan, at: int) -> _Found | None:
     sign = scan.piece(at).lower
     amount = at + 1
     if sign == "us" and scan.joined(at + 1, "$"):
@@ -167,7 +167,7 @@ def _money(scan: _Scan, at: int) -> _Found | None:
     return (f"{_times(digits.text, scale or 1)} {currency}", end) if scan.is_apart(at, end) else None
 
 
-def _quantity(scan: _Scan, at: int) -> _Found | None:
+def _quantity(scan: _FigureScan, at: int) -> _Found | None:
     """A number in digits, with its scale and its unit."""
     said, end = _spelt(scan, at)
     is_spelt = bool(said)
@@ -187,7 +187,7 @@ def _quantity(scan: _Scan, at: int) -> _Found | None:
     return (said, end) if is_spelt or end > at + 1 else None
 
 
-def _unit(scan: _Scan, at: int, before: str) -> _Found | None:
+def _unit(scan: _FigureScan, at: int, before: str) -> _Found | None:
     """The unit that begins at a piece, after the number before it."""
     place = at + (scan.joined(at, "-"))
     piece = scan.piece(place)
@@ -208,14 +208,14 @@ def _unit(scan: _Scan, at: int, before: str) -> _Found | None:
     return (UNITS[name], end) if name in UNITS and not (follows.isalnum() or follows in ("_", "/")) else None
 
 
-def _percent(scan: _Scan, at: int) -> _Found | None:
+def _percent(scan: _FigureScan, at: int) -> _Found | None:
     pair = scan.piece(at).lower, scan.piece(at + 1).lower
     if pair == ("per", "cent"):
         return "percent", at + 2
     return ("points", at + 2) if pair in (("percentage", "point"), ("percentage", "points")) else None
 
 
-def _spelt(scan: _Scan, at: int) -> _Found:
+def _spelt(scan: _FigureScan, at: int) -> _Found:
     """A run of number words as digits: one number for each run that reads on, as `two hundred and six` does."""
     words, end = list[str](), at
     if scan.piece(at).lower not in _SMALL:
@@ -260,14 +260,14 @@ def _times(digits: str, scale: int) -> str:
     return f"{(Decimal(digits) * scale).normalize():f}"
 
 
-def _half(scan: _Scan, at: int) -> _Found | None:
+def _half(scan: _FigureScan, at: int) -> _Found | None:
     """`half of the readings` as a share; the first half of a year is none."""
     words = [scan.piece(at + each).lower for each in range(-1, 3)]
     is_share = words[1:3] == ["half", "of"] and words[3] in LISTS["wholes"] and words[0] not in LISTS["relative"]
     return ("50 percent", at + 1) if is_share else None
 
 
-def _short_not(scan: _Scan, at: int) -> _Found | None:
+def _short_not(scan: _FigureScan, at: int) -> _Found | None:
     verb = scan.piece(at).text
     is_short = verb[-1:] in ("n", "N") and any(scan.joined(at + 1, sign, "t") for sign in "'’")
     return (f"{_VERBS.get(verb.lower(), verb[:-1])} not", at + 3) if is_short and len(verb) > 1 else None
@@ -277,7 +277,7 @@ _VERBS = {"can": "can", "won": "will", "shan": "shall"}
 _BEGINNINGS = frozenset(
     {*_SMALL, *_ORDINALS, *LISTS["currencies"], *(name.lower() for name in _MONTH), "us", "per", "percentage", "half"}
 )
-_READERS: tuple[Callable[[_Scan, int], _Found | None], ...] = (
+_READERS: tuple[Callable[[_FigureScan, int], _Found | None], ...] = (
     _date,
     _month,
     _nth,

@@ -10,7 +10,7 @@ from pipelines.query.verification.clauses import Clause, split_clauses
 from pipelines.query.verification.details import is_opposed, stemmed_words
 from pipelines.query.verification.normalise import normalise, numbers_in
 from pipelines.query.verification.support import Alignment, Array, ClaimWord, claim_words, contains_word
-from pipelines.query.verification.words import LISTS, Word, read
+from pipelines.query.verification.words import LISTS, TextWord, read
 from pipelines.store.tokens import tokenise
 
 _REST_SHARE = 0.9  # of the words beside a detail, for a clause to speak of the same
@@ -38,7 +38,7 @@ def is_misattached(claim: str, aligned: Alignment) -> bool:
     )
 
 
-def _is_small(word: Word) -> bool:
+def _is_small(word: TextWord) -> bool:
     return word.text[0].islower()
 
 
@@ -68,7 +68,7 @@ def _clause_is_misattached(claim: Clause, clauses: Sequence[Clause], common: fro
 
 
 def _details(claim: Clause, words: Sequence[ClaimWord], common: frozenset[str]) -> list[list[int]]:
-    """Word indexes of each number and of each run of names, without common words."""
+    """TextWord indexes of each number and of each run of names, without common words."""
     found = [[place] for place, word in enumerate(words) if word.detail == "number"]
     for name in claim.names:
         run = [place for place, word in enumerate(words) if word.detail == "name" and word.terms[0] in name.terms]
@@ -159,10 +159,10 @@ def _preposition_class(lead: str) -> str:
 def _has_other_number(number: str, claim: str, text: str) -> bool:
     """True if a text has another number in the same role: another year, or a number next to the same word."""
     own, mine = numbers_in(claim), _numbers_in_context(claim).get(number, _NOTHING)
-    is_year = Word(number, 0, 0, number).is_year
+    is_year = TextWord(number, 0, 0, number).is_year
     theirs = _numbers_in_context(text)
     return any(
-        (is_year and Word(other, 0, 0, other).is_year) or not mine.isdisjoint(theirs.get(other, _NOTHING))
+        (is_year and TextWord(other, 0, 0, other).is_year) or not mine.isdisjoint(theirs.get(other, _NOTHING))
         for other in numbers_in(text)
         if other not in own
     )

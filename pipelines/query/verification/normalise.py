@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pipelines.query.verification.figures import UNITS, normalise_figures
-from pipelines.query.verification.words import LISTS, MONTHS, Word, find_phrases, lowered, read
+from pipelines.query.verification.words import LISTS, MONTHS, TextWord, find_phrases, lowered, read
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold, plain
 
@@ -119,7 +119,7 @@ def measures_in(text: str) -> tuple[Measure, ...]:
     )
 
 
-def _unit_after(words: Sequence[Word], at: int) -> str:
+def _unit_after(words: Sequence[TextWord], at: int) -> str:
     unit = words[at + 1].lower if at + 1 < len(words) else ""
     is_rate = at + 2 < len(words) and words[at + 2].text == "/" and words[at + 2].start == words[at + 1].end
     return unit if unit in UNITS and not is_rate else ""
@@ -129,7 +129,7 @@ _PERIODS: Mapping[str, str] = {word: period for period, words in LISTS["periods"
 _RATE_WIDTH = 3  # words between a number and what it is per
 
 
-def _per(words: Sequence[Word], start: int) -> str:
+def _per(words: Sequence[TextWord], start: int) -> str:
     """What a number is per: `requests per second`, `/s`, `a day`, `weekly`."""
     for at in range(start, min(start + _RATE_WIDTH + 1, len(words))):
         word, after = words[at].lower, words[at + 1].lower if at + 1 < len(words) else ""
@@ -151,7 +151,7 @@ def dates_differ(claim: str, text: str) -> bool:
 @lru_cache(maxsize=1_024)
 def _dates(text: str) -> frozenset[Date]:
     """The dates of a text; a year that stands alone is one, a month that stands alone is none."""
-    words = (*read(text), *[Word("", 0, 0, "")] * 3)
+    words = (*read(text), *[TextWord("", 0, 0, "")] * 3)
     found: set[Date] = set()
     for at, word in enumerate(words):
         if word.text in MONTHS:
@@ -167,7 +167,7 @@ def _dates(text: str) -> frozenset[Date]:
     return frozenset(found | {("", "", word.text) for word in words if word.is_year and word.text not in in_full})
 
 
-def _is_day(word: Word) -> bool:
+def _is_day(word: TextWord) -> bool:
     return word.text.isdigit() and len(word.text) < 3
 
 

@@ -20,7 +20,7 @@ MONTHS = (
 )  # fmt: skip
 
 
-class Word(NamedTuple):
+class TextWord(NamedTuple):
     """A word, number or sign at `text[start:end]` of its text."""
 
     text: str
@@ -50,10 +50,11 @@ class Word(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)
-def read(text: str) -> tuple[Word, ...]:
+def read(text: str) -> tuple[TextWord, ...]:
     """The words, numbers and signs of a text, in order."""
     return tuple(
-        Word(found[0], found.start(), found.end(), found[0].lower().replace("’", "'")) for found in _WORD.finditer(text)
+        TextWord(found[0], found.start(), found.end(), found[0].lower().replace("’", "'"))
+        for found in _WORD.finditer(text)
     )
 
 
@@ -67,7 +68,7 @@ def lowered(text: str) -> list[str]:
     return [part for word in read(text) for part in (word.lower.split("-") if "-" in word.lower[1:] else (word.lower,))]
 
 
-class Phrase(NamedTuple):
+class FoundPhrase(NamedTuple):
     """A phrase of a word list that stands at `words[start:end]`, and its name there."""
 
     start: int
@@ -94,14 +95,14 @@ def _listed(phrases: Any) -> Iterable[str]:
     return phrases.split() if isinstance(phrases, str) else phrases
 
 
-def find_phrases(words: Sequence[str], name: str) -> Iterator[Phrase]:
+def find_phrases(words: Sequence[str], name: str) -> Iterator[FoundPhrase]:
     """The phrases of a word list in words of lower case, the longest at each place."""
     phrases, lengths = phrases_of(name)
     at = 0
     while at < len(words):
         for size in lengths.get(words[at], ()):
             if (found := phrases.get(tuple(words[at : at + size]))) is not None:
-                yield Phrase(at, at + size, found)
+                yield FoundPhrase(at, at + size, found)
                 at += size - 1
                 break
         at += 1
