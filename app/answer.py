@@ -10,7 +10,7 @@ from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.layout import AnswerBlock, blocks_of
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
-_QUOTED = 320  # characters of words that only came near
+_QUOTED = 320  # characters of words that nothing cites
 
 
 def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
@@ -139,11 +139,11 @@ def _groups(exchange: Exchange) -> list[dict[str, Any]]:
         return [_group(near_heading(exchange.answer.model), list(exchange.sources.values()), quoted=True)]
     cited = exchange.cited()
     rest = [source for source in exchange.sources.values() if source not in cited]
-    return [_group("Sources", cited), _group(f"Also read, not cited ({len(rest)})", rest, folded=True)]
+    return [_group("Sources", cited), _group(f"More from the sources ({len(rest)})", rest, quoted=True, folded=True)]
 
 
 def _group(heading: str, sources: Sequence[Source], *, quoted: bool = False, folded: bool = False) -> dict[str, Any]:
-    """The sources by document, those at one place in one row; `quoted` ones, which only came near, with their words."""
+    """The sources by document, those at one place in one row; `quoted` ones, which nothing cites, with their words."""
     return {
         "heading": heading,
         "folded": folded,

@@ -130,7 +130,7 @@ def test_sources_stand_below_by_document_and_the_uncited_ones_are_folded_away(ch
         "resume",
         [{"numbers": [1], "place": "p. 2 · Ann Bell", "quote": ""}],
     )
-    assert (rest["heading"], rest["folded"]) == ("Also read, not cited (1)", True)
+    assert (rest["heading"], rest["folded"]) == ("More from the sources (1)", True)
     assert rest["documents"][0]["title"] == "On reeds"
 
 

@@ -107,6 +107,18 @@ def test_what_a_follow_up_took_is_a_chip_whose_cross_asks_it_as_it_stands(page: 
     expect(chip).to_have_count(1)
 
 
+def test_a_source_stands_beside_the_sidebar_in_a_narrow_window(page: Page) -> None:
+    page.set_viewport_size({"width": 800, "height": 800})
+    _ask(page, "Who built the anagama kiln?")
+    page.locator(".fn-chip").first.click()
+    panel, sidebar = page.locator(".st-key-source_panel"), page.get_by_test_id("stSidebar")
+    expect(panel.locator("mark").first).to_be_in_viewport()
+    beside, over = panel.bounding_box(), sidebar.bounding_box()
+    assert beside is not None
+    assert over is not None
+    assert beside["x"] >= over["x"] + over["width"]
+
+
 def test_an_answer_fits_a_telephone(page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     _ask(page, "Who built the anagama kiln?")
