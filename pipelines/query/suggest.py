@@ -25,7 +25,7 @@ from pipelines.types import Audience, Filters, Turn
 
 Span = tuple[str, int, int]  # document id, start, end
 _MAX_TRIED = 6
-_MOST_UNTRIED, _ASKED_EACH = 24, 2  # documents of one call, and questions of a document
+_MOST_UNTRIED, _ASKED_EACH = 12, 2  # documents of one call, and questions of a document
 _SAME = 0.7  # share of the terms of two questions from which they are the same
 _MAX_NAME = 60  # characters of a name or heading in a question
 _MAX_WORDS = 8
@@ -68,7 +68,7 @@ def _material(
 def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
     """Try questions about documents that none was tried about, and store those that are answered from their place.
 
-    Two of a document are asked, of two dozen documents; others have their turn at the next call.
+    Two of a document are asked, of a dozen documents; others have their turn at the next call.
 
     Raises:
         ServiceUnavailable: If the database cannot be read or written.

@@ -40,6 +40,8 @@ def _matter(question: QuestionType) -> list[str]:
     for place, raw in enumerate(question.text.split()):
         word = raw.strip(_EDGES)
         own = _kind_of(word, question, first=place == 0)
+        if not own and kind == "matter" and not between and tokenise(word):
+            own = kind  # "blood type": only the first word is one that an answer must hold
         if not own:
             between.append(raw)
             continue

@@ -12,6 +12,7 @@ from pipelines.query.question.understand import analyse
     [
         ("When did Ann pass her driving test?", "a date together with “Ann”, “pass” and “driving test”"),
         ("What is Ann's favourite restaurant?", "“Ann's favourite restaurant”"),
+        ("What is Ann's blood type?", "“Ann's blood type”"),
         ("What is the licence of saltlick?", "“licence of saltlick”"),
         ("How much did the move to Leith cost?", "an amount of money together with “move to Leith” and “cost”"),
         ("Does she speak Finnish?", "“speak” together with “Finnish”"),
