@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -172,7 +172,6 @@ def _from_version_1(old: Mapping[str, Any]) -> dict[str, Any]:
 
 _SPARED = {"retrieval.cache_entries", "answer.follow_ups"}
 _WRITER = ("max_tokens", "context_window", "temperature")
-_PATH = re.compile(r"(?:[A-Za-z]:)?[\\/~]")
 _ADDRESS = re.compile(r"(https?://)(?:[^\s/@'\"]*@)?([^\s/'\"<>()?#]+)[^\s'\"<>()]*")
 
 
@@ -285,8 +284,8 @@ def relevant_settings(settings: Settings) -> dict[str, Any]:
 
 
 def _last_part(value: Any) -> Any:
-    if isinstance(value, str) and _PATH.match(value):
-        return value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    if isinstance(value, str) and (PureWindowsPath(value).root or value.startswith("~")):  # of any system
+        return PureWindowsPath(value).name
     return value
 
 

@@ -1,19 +1,17 @@
 """The misspelt words of a question: which they are, and the question with those corrected that are certain."""
 
-import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import groupby, islice
 
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.tokens import Spelling, tokenise
 
 _MOST_RESPELT = 8  # words of a question, so that a text in another language is not read as typos
-_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, list[Spelling]]]:
     """(word, its term, the nearest spellings in the index) of the question's first words that no node holds."""
-    words_typed = (word for word in dict.fromkeys(_LETTERS.findall(question)) if not word.isupper())
+    words_typed = (word for word in dict.fromkeys(_runs(question)) if word.isalpha() and not word.isupper())
     words = ((word, tokenise(word, aliases=False)) for word in words_typed)
     unknown = ((word, terms[0]) for word, terms in words if len(terms) == 1 and not index.document_frequency(terms[0]))
     for word, term in islice(unknown, _MOST_RESPELT):
@@ -34,13 +32,13 @@ def corrected(question: str, index: LexicalIndex, note: Callable[[str], None]) -
     }
     for word, spelling in certain.items():
         note(correction_note(word, [spelling]))
+    certain |= {word: right.capitalize() for word, right in certain.items() if word[0].isupper()}
+    return "".join(certain.get(run, run) for run in _runs(question))
 
-    def replaced(match: re.Match[str]) -> str:
-        word = match[0]
-        right = certain.get(word, word)
-        return right.capitalize() if word[0].isupper() and word in certain else right
 
-    return _LETTERS.sub(replaced, question)
+def _runs(text: str) -> list[str]:
+    """The runs of letters of a text and what stands between them, in order."""
+    return ["".join(run) for _, run in groupby(text, str.isalpha)]
 
 
 def correction_note(word: str, spellings: list[str]) -> str:
