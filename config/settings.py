@@ -247,7 +247,7 @@ class FactorSettings(_Stage):
     year: float = Field(1.2, gt=0, description="boost of nodes of a year that the question names; 1 = off")
     named: float = Field(1.2, gt=0, description="boost of nodes of a document that the question names; 1 = off")
     section: float = Field(1.1, gt=0, description="boost of nodes of a section that the question names; 1 = off")
-    recency: Literal["off", "asked", "steps", "decay"] = Field(
+    recency: Literal["off", "asked", "steps"] = Field(
         "asked", description="boost of recent documents; asked = only if the question says 'recent' or 'now'"
     )
     quality: bool = Field(False, description="boost nodes of 100 to 300 words by 1.1")

@@ -88,10 +88,10 @@ class JudgedSet:
     _runs: dict[str, Run] = field(default_factory=dict)
 
     def scores(
-        self, changes: Changes, measures: Sequence[str] = DEFAULT, *, cut: bool = False, label: str = ""
+        self, changes: Changes, measures: Sequence[str] = DEFAULT, label: str = ""
     ) -> dict[str, dict[str, float]]:
         """By topic, each measure's value under the settings as they stand with these changes."""
-        return per_topic(self.dataset.qrels, self.run(changes, cut=cut, label=label), measures)
+        return per_topic(self.dataset.qrels, self.run(changes, label=label), measures)
 
     def run(self, changes: Changes, *, cut: bool = False, label: str = "") -> Run:
         """By topic, the score of the first 100 documents; a document scores as its best node.

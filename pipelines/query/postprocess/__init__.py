@@ -32,11 +32,10 @@ def build_factors(
     by_category = options.category and analysis.categories == "boost"
     by_year = options.year != 1 and analysis.years == "boost"
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
-    shape = "decay" if options.recency == "decay" else "steps"
     rerank = Rerank(observer=observer, named=options.rerank, candidates=options.rerank_candidates)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
         (by_category, CategoryBoost(observer=observer, asked=intent.categories, table=table)),
-        (by_recency, RecencyBoost(observer=observer, shape=shape, today=today)),
+        (by_recency, RecencyBoost(observer=observer, today=today)),
         (by_year, YearBoost(observer=observer, asked=intent.years, factor=options.year)),
         (options.quality, QualityBoost(observer=observer)),
         (options.section != 1, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),

@@ -1,7 +1,7 @@
 """Boosts: each multiplies the scores of nodes by category, recency, year, length, section or document named."""
 
 from datetime import date
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -52,27 +52,21 @@ class CategoryBoost(Boost):
         return self.table.get(category, 1.0) if category in self.asked else 1.0
 
 
-STEPS, _HALF_LIFE = (1.3, 1.2, 1.1), 3.0
+STEPS = (1.3, 1.2, 1.1)
 
 
 class RecencyBoost(Boost):
-    """Multiplies nodes by their age in whole years, seen from `today`; a later year is this one, no year counts 1.
+    """Multiplies nodes by 1.3 if they are of this year, seen from `today`, 1.2 of the last, 1.1 of the one before it.
 
-    `steps` gives 1.3 for this year, 1.2 for the last, 1.1 for the one before it, else 1; `decay` falls from 1.3
-    towards 1, halfway after three years.
+    A later year is this one; a node without a year, or an older one, is unchanged.
     """
 
     name: ClassVar[str] = "recency"
-    shape: Literal["steps", "decay"] = "steps"
     today: date = Field(default_factory=date.today)
 
     def value(self, node: BaseNode) -> float:
         year = node.metadata.get("year")
-        if not isinstance(year, int):
-            return 1.0
-        age = max(self.today.year - year, 0)
-        if self.shape == "decay":
-            return 1.0 + (STEPS[0] - 1.0) * float(0.5 ** (age / _HALF_LIFE))
+        age = max(self.today.year - year, 0) if isinstance(year, int) else len(STEPS)
         return STEPS[age] if age < len(STEPS) else 1.0
 
 

@@ -14,7 +14,7 @@ from pipelines.store.near_duplicates import shingles
 Families = Callable[[Collection[str]], Mapping[str, str]]
 
 THRESHOLD = 0.9
-CONTAINED = 0.8  # share of a near-copy that must be said already for it to go
+CONTAINED = 0.8  # share of a near-copy's three-word shingles that must be said already for it to go
 _NONE = np.empty(0, dtype=np.uint32)
 
 
@@ -40,9 +40,7 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> di
     return repeats
 
 
-def contained_versions(
-    texts: Sequence[str], kin: Sequence[Collection[str]], *, threshold: float = CONTAINED
-) -> dict[int, int]:
+def contained_versions(texts: Sequence[str], kin: Sequence[Collection[str]]) -> dict[int, int]:
     """For each text that says nothing which its kin does not say further up, the index of the kin that says most of it.
 
     Its content may be spread over several texts: two files of one resume are split at different places.
@@ -50,7 +48,6 @@ def contained_versions(
     Args:
         texts: Best first.
         kin: The families of each text: of its node, and of its document.
-        threshold: Share (0..1) of a text's three-word shingles that must stand in kept texts of its families.
     """
     said = [shingles(text) if families else _NONE for text, families in zip(texts, kin, strict=True)]
     kept: list[int] = []
@@ -59,7 +56,7 @@ def contained_versions(
         mates = [place for place in kept if not set(kin[index]).isdisjoint(kin[place])]
         held = [len(np.intersect1d(own, said[place], assume_unique=True)) for place in mates]
         known = np.unique(np.concatenate([_NONE, *(said[place] for place in mates)]))
-        if len(own) and len(np.intersect1d(own, known, assume_unique=True)) >= threshold * len(own):
+        if len(own) and len(np.intersect1d(own, known, assume_unique=True)) >= CONTAINED * len(own):
             repeats[index] = mates[held.index(max(held))]
         else:
             kept.append(index)

@@ -44,8 +44,8 @@ def factor_of(boost: Boost, text: str = "", **metadata: object) -> float:
     return boost.value(TextNode(text=text, metadata=metadata))
 
 
-def recency(year: int | None, today: date = TODAY, **shape: object) -> float:
-    return factor_of(RecencyBoost(today=today, **shape), year=year)
+def recency(year: int | None, today: date = TODAY) -> float:
+    return factor_of(RecencyBoost(today=today), year=year)
 
 
 @pytest.mark.parametrize(("category", "factor"), [*TABLE.items(), ("blog", 1.0)])
@@ -62,14 +62,6 @@ def test_a_category_that_was_not_asked_for_is_unchanged() -> None:
 )
 def test_recency_falls_in_steps_and_a_future_year_is_this_year(year: int | None, factor: float) -> None:
     assert recency(year) == factor
-
-
-def test_recency_decays_to_half_its_gain_in_three_years() -> None:
-    assert recency(2026, shape="decay") == 1.3
-    assert recency(2027, shape="decay") == 1.3
-    assert recency(2023, shape="decay") == pytest.approx(1 + 0.3 / 2)
-    assert recency(2020, shape="decay") == pytest.approx(1 + 0.3 / 4)
-    assert recency(None, shape="decay") == 1.0
 
 
 def test_recency_follows_the_day_that_it_is_given() -> None:

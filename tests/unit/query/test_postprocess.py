@@ -25,7 +25,7 @@ ASKED = QueryIntent(
 EVERYTHING = {
     "analysis.categories": "boost",
     "analysis.years": "boost",
-    "factors.recency": "decay",
+    "factors.recency": "steps",
     "factors.quality": True,
     "factors.section": 1.1,
     "factors.rerank": "llama_index.core.postprocessor.LongContextReorder",

@@ -53,7 +53,7 @@ ALL = "abcef"
 STEPS: list[tuple[BaseNodePostprocessor, str]] = [
     (CategoryBoost(asked=("resume",), table={"resume": 1.3}), ALL),
     (RecencyBoost(), ALL),
-    (RecencyBoost(shape="decay", today=date(2026, 1, 1)), ALL),
+    (RecencyBoost(today=date(2026, 1, 1)), ALL),
     (YearBoost(asked=(2020,), factor=1.2), ALL),
     (QualityBoost(), ALL),
     (SectionBoost(asked=("skills",), factor=1.1), ALL),
