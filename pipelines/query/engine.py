@@ -502,14 +502,19 @@ class _SearchRetriever(BaseRetriever):
 
 
 def _response(answer: Answer, trace: Trace) -> Response:
-    """An Answer as LlamaIndex's Response; its source nodes are the sources that sentences cite."""
+    """An Answer as LlamaIndex's Response; its source nodes are the sources that sentences cite.
+
+    The metadata of an abstention have the nearest words and the questions that it offers.
+    """
     scores = {candidate.node_id: candidate.final for candidate in trace.candidates}
     nodes = []
     for source in answer.sources:
         if citing := [sentence for sentence in answer.sentences if source.n in sentence.citations]:
             known = [scores[node_id] for node_id in source.node_ids if node_id in scores]
             nodes.append(NodeWithScore(node=_source_node(source, citing), score=max(known, default=None)))
-    metadata = {"trace_id": answer.trace_id, "answered": answer.answered, "confidence": answer.confidence}
+    metadata: dict[str, Any] = {name: getattr(answer, name) for name in ("trace_id", "answered", "confidence")}
+    if not answer.answered:
+        metadata |= {"nearest": [near.words for near in answer.nearest], "follow_ups": list(answer.follow_ups)}
     return Response(response=answer.answer, source_nodes=nodes, metadata=metadata)
 
 

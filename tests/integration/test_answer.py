@@ -251,7 +251,11 @@ def test_a_response_cites_the_stored_spans_with_their_scores_and_verdicts(engine
 
 
 def test_an_abstention_has_no_source_nodes(engine: QueryEngine) -> None:
+    engine.try_questions()
     response = engine.query(VOLCANOES)
+    assert response.metadata is not None
+    assert len(response.metadata["nearest"]) <= 2
+    assert response.metadata["follow_ups"] == list(engine.ask(VOLCANOES).follow_ups)
     assert (response.response, response.source_nodes) == (f"{NO_ANSWER} {LOOKED_FOR}", [])
 
 
