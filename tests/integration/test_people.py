@@ -78,3 +78,13 @@ def test_stated_pronouns_tell_whom_a_word_fits(stock: MakeSettings, tmp_path_fac
     (folder / "joan.md").write_text(resume("Joan Tull (he/him)", "Welder", "Hull", "BSc in Metals", "Hull College"))
     ingest(settings, [str(folder)])
     assert build_query_engine(settings).ask("What did she study?").model != ASKED_BACK
+
+
+def test_one_person_under_two_names_is_not_asked_for(
+    stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, settings = tmp_path_factory.mktemp("names"), stock()
+    (folder / "ines.md").write_text(resume("Ines Varga", "Hydrologist", "Porto", "MSc in Hydrology", "Porto College"))
+    (folder / "nes.md").write_text(resume("Nes Varga", "Hydrologist", "Porto", "MSc in Hydrology", "Porto College"))
+    ingest(settings, [str(folder)])
+    assert build_query_engine(settings).ask("What did she study?").model != ASKED_BACK

@@ -30,6 +30,8 @@ class PeopleThatFit:
 def find(search: Search) -> PeopleThatFit | None:
     """The people who fit; None where the question, its conversation or the persona tells whom it means, or one fits.
 
+    Two names that share a word may be one person's, and one without a job or study is only named somewhere.
+
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
@@ -42,8 +44,12 @@ def find(search: Search) -> PeopleThatFit | None:
     ):
         return None
     known = group_people(search.facts(replace(search.request.filters, phrase=())), date.today())
-    fitting = tuple(person for person in known if person.stated and _may_be(person, word))
-    return PeopleThatFit(word, fitting) if len(fitting) > 1 else None
+    fitting: list[Person] = []
+    for person in known:
+        is_other = all(name_words(person.name).isdisjoint(name_words(other.name)) for other in fitting)
+        if person.name and (person.jobs or person.education) and is_other and _may_be(person, word):
+            fitting.append(person)
+    return PeopleThatFit(word, tuple(fitting)) if len(fitting) > 1 else None
 
 
 def _may_be(person: Person, word: str) -> bool:
