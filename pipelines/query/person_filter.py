@@ -1,6 +1,5 @@
 """Restrict quotations to the people that a question names."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pipelines.answers import Context, Source
@@ -8,24 +7,16 @@ from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import organisation_words
 from pipelines.query.question.careers import asks_for_spoken_languages
 from pipelines.query.question.names import known_names_in, names_one_of, person_names
+from pipelines.query.question.words import read, words
 from pipelines.query.quotable_units import ExcludeSpan, QuotableSources
 from pipelines.store.facts import stated_people
 from pipelines.store.known_names import NameIndex, is_same_name, name_words
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import STOP_WORDS
-from pipelines.text import fold
 from pipelines.types import Audience, QueryIntent
 
-_WORD = re.compile(r"[^\W_]+")
 _OWN_STORY = "journey"  # a category whose "I" is the one whose career it is
-_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself)\b")
-_THIRD_PERSON = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their)\b", re.IGNORECASE)
 _NAMED_WITHIN = 200  # characters before a sentence with "she" in which she is named
-_LANGUAGE_WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
-_PROGRAMMING_LANGUAGES = frozenset(
-    """bash c c# c++ clojure cobol dart elixir erlang fortran golang groovy haskell html java javascript kotlin
-    lua matlab ocaml perl php prolog python r ruby rust scala sql swift typescript""".split()
-)
 
 
 def quotable_sources(intent: QueryIntent, context: Context, store: NodeReader, audience: Audience) -> QuotableSources:
@@ -70,7 +61,7 @@ def unknown_people(
     return frozenset[str]().union(*unknown)
 
 
-def about_other_people(names: Collection[str], documents: Collection[str]) -> ExcludeSpan:
+def about_other_people(names: frozenset[str], documents: Collection[str]) -> ExcludeSpan:
     """A test for spans that are about other people than those with these names.
 
     Those are all spans of a resume or profile and the first-person spans of a journey, unless the span names one of
@@ -84,16 +75,20 @@ def about_other_people(names: Collection[str], documents: Collection[str]) -> Ex
     def of_others(source: Source, start: int, end: int) -> bool:
         said = source.snippet[start:end]
         before = source.snippet[max(start - _NAMED_WITHIN, 0) : start].rpartition("\n\n")[2]
-        if _mentions(said, names) or (_THIRD_PERSON.search(said) and _mentions(before, names)):
+        if _mentions(said, names) or (read(said).has("third-person") and _mentions(before, names)):
             return False
         stated = source.category in CAREER_CATEGORIES and source.document_id in documents
-        return stated or (source.category == _OWN_STORY and bool(_FIRST_PERSON.search(said)))
+        return stated or (source.category == _OWN_STORY and _is_first_person(said))
 
     return of_others
 
 
-def _mentions(text: str, names: Collection[str]) -> bool:
-    return not set(_WORD.findall(fold(text))).isdisjoint(names)
+def _mentions(text: str, names: frozenset[str]) -> bool:
+    return any(not names.isdisjoint(word.parts) for word in read(text).words)
+
+
+def _is_first_person(text: str) -> bool:
+    return any(word.typed in ("I", "my", "me", "mine", "myself") for word in read(text).words)
 
 
 def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> frozenset[str]:
@@ -129,5 +124,4 @@ def _name_forms(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> Itera
 
 def lists_programming_languages(source: Source, start: int, end: int) -> bool:
     """True if a span names at least two programming languages."""
-    words = set(_LANGUAGE_WORD.findall(fold(source.snippet[start:end])))
-    return len(words & _PROGRAMMING_LANGUAGES) > 1
+    return len(read(source.snippet[start:end]).set & words("programming-languages")) > 1

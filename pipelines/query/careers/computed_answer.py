@@ -1,6 +1,5 @@
 """Answers computed from career facts: counts, durations and lists, each with the facts it rests on."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -18,12 +17,12 @@ from pipelines.query.careers.people import (
     is_same_organisation,
     jobs_by_company,
 )
+from pipelines.query.question.words import read
 from pipelines.query.verification.normalise import contains_phrase
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold
 
-_TOKEN = re.compile(r"\.?\w+(?:\+\+|#)?")
 CAREER_FACTS = "career facts"  # the model name of a computed answer
 NEUTRAL = PersonaSettings()
 _SHORT = 2  # letters up to which a skill must stand in its own spelling: `Go` is not `go`
@@ -152,7 +151,9 @@ def skill_mention(job: Job, skill: str) -> SkillMention | None:
 
 def _contains_form(text: str, form: str) -> bool:
     """True if a text holds a form of a skill; a very short form must match in case."""
-    return contains_phrase(text, fold(form)) and (len(form) > _SHORT or form in _TOKEN.findall(text))
+    return contains_phrase(text, fold(form)) and (
+        len(form) > _SHORT or form in {word.typed for word in read(text).words}
+    )
 
 
 def skill_forms(skill: str) -> list[str]:
@@ -290,7 +291,6 @@ COUNTABLE = frozenset(_COUNTS)
 
 
 FactGroup = tuple[Fact, ...]
-_AND = re.compile(r" and |[&,/]")
 
 
 def list_answer(items: Iterable[ComputedItem]) -> ComputedAnswer | None:
@@ -364,7 +364,8 @@ def skill_items(person: Person, asked: Sequence[str] = ()) -> tuple[list[Compute
 
 def _group_names(fact: Fact) -> list[set[str]]:
     """The index terms of each name of a list of skills; `Search and databases` has two."""
-    return [set(tokenise(name)) for name in _AND.split(str(getattr(fact.record, "group", "")))]
+    said = str(getattr(fact.record, "group", "")).replace(" and ", ",").replace("&", ",").replace("/", ",")
+    return [set(tokenise(name)) for name in said.split(",")]
 
 
 def first_skill_list(stating: Sequence[Fact]) -> list[ComputedItem]:

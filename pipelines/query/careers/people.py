@@ -1,9 +1,9 @@
 """Whole careers out of single facts: people, their jobs, and which facts state the same."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pipelines.facts import (
@@ -23,7 +23,6 @@ from pipelines.store.known_names import is_same_name, name_words
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 
-_WORD = re.compile(r"[^\W_]+")
 _AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit", "attend", "attended"})
 _SAME_TIME = 0.5  # share of the months of two statements that both have
 LEGAL_FORMS = frozenset(
@@ -107,6 +106,7 @@ def is_similar_organisation(one: str, other: str) -> bool:
     return left[:1] == right[:1] and (set(left) <= set(right) or set(right) <= set(left))
 
 
+@lru_cache(maxsize=10_000)
 def organisation_words(name: str) -> tuple[str, ...]:
     """The folded words of a name, without its legal form."""
     words = _words(name)
@@ -114,7 +114,7 @@ def organisation_words(name: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(fold(text)))
+    return tuple("".join(char if char.isalnum() else " " for char in fold(text)).split())
 
 
 def describe_date_conflict(job: Job) -> str:

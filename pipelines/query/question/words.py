@@ -106,6 +106,10 @@ class Text:
         """What was typed from one word up to another, without its possessive ending."""
         return self.text[self.words[first].start : self.words[last - 1].end] if first < last else ""
 
+    def with_words(self, place: Phrase, said: str) -> str:
+        """The text with other words in a place; a possessive ending stays."""
+        return f"{self.text[: self.words[place.first].start]}{said}{self.text[self.words[place.last - 1].end :]}"
+
     def _ends(
         self, steps: tuple["_Step", ...], at: int, groups: Mapping[str, tuple[int, int]] | None = None
     ) -> Iterator[tuple[int, Mapping[str, tuple[int, int]]]]:

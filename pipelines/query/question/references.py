@@ -1,0 +1,183 @@
+"""What "she", "it", "there" and "before that" mean in a follow-up, by the questions and answers before it."""
+
+from collections.abc import Collection, Sequence
+
+from pipelines.query.question.names import Name, bounds_in, names_in
+from pipelines.query.question.words import Phrase, Text, read, words
+from pipelines.store.known_names import is_own_word
+from pipelines.store.tokens import STOP_WORDS
+from pipelines.text import base_verb_forms, fold, participle
+from pipelines.types import Turn
+
+_MARKS = ".,;:!?'\"()"
+_READ = 400  # characters of an answer
+_RELATIONS = {"beforehand": "before", "afterwards": "after", "afterward": "after", "thereafter": "after"}
+
+
+def _one(text: Text) -> tuple[int, bool]:
+    """(the place of the first word for somebody, True if it says whose); (-1, False) without one."""
+    at = next((at for at, word in enumerate(text.all) if word in words("they")), -1)
+    if at < 0 or text.all[at] != "her":
+        return at, at >= 0 and text.all[at] in ("hers", "his")
+    return at, text.after(at) == " " and text.all[at + 1] not in words("after-her")
+
+
+def points_at_person(question: str) -> bool:
+    """True if a question speaks of somebody whom it does not name."""
+    return read(question).has("they")
+
+
+def resolve_references(question: str, turns: Sequence[Turn]) -> str:
+    """The question with the names that it points at, where it is clear which; the rest of it stays.
+
+    Args:
+        question: The follow-up.
+        turns: The turns before it, the last first, their questions as they stand alone.
+    """
+    things = {name for turn in turns for name in _things(turn)}
+    who = next((name for turn in turns if (name := _person(turn, things))), "")
+    named = who if points_at_person(question) else ""
+    resolved = _with_time_and_place(question, turns[0], named)
+    resolved = with_person(resolved, who) if who else resolved
+    what = _thing(turns[0].question, turns[0].sources, named)
+    text = read(resolved)
+    it = next((at for at, word in enumerate(text.words) if word.text in ("it", "its") and not word.owns), None)
+    if not what or it is None or (text.all[it + 1 : it + 2] and text.all[it + 1] in words("certain")):
+        return resolved
+    return text.with_words(Phrase(it, it + 1), what + "’s" * (text.all[it] == "its"))
+
+
+def with_person(question: str, who: str) -> str:
+    """The question with a name for its first "she" or "her"."""
+    text = read(question)
+    at, owns = _one(text)
+    return text.with_words(Phrase(at, at + 1), f"{who}’s" if owns else who) if at >= 0 else question
+
+
+def _things(turn: Turn) -> list[str]:
+    """The names, folded, of what a question asks "what is": nobody's."""
+    named = names_in(turn.question, turn.sources)
+    return [fold(name.text) for name in named if read(turn.question[: name.start]).says("what-is")]
+
+
+def _is_full_name(title: str) -> bool:
+    """True for a title of two to four words, each with a capital, as a person's name has them."""
+    parts = title.split(" ")
+    return (
+        1 < len(parts) < 5
+        and all(part[:1].isalpha() and part[:1].isupper() for part in parts)
+        and title.replace("’", "").replace("'", "").replace("-", "").replace(".", "").replace(" ", "").isalpha()
+    )
+
+
+def _person(turn: Turn, things: Collection[str]) -> str:
+    """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
+
+    A name after "she" is not hers.
+    """
+    text, titles = turn.question, turn.sources
+    they = next((word.start for word in read(text).words if word.text in words("they")), len(text))
+    people = [title for title in titles if _is_full_name(title)]
+    named = [name for name in names_in(text, titles) if fold(name.text) not in things]
+    own_words = {word for title in people for word in fold(title).split()}
+    owned = (name.text for name in named if own_words.issuperset(fold(name.text).split()))
+    others = (
+        name.text
+        for name in named
+        if not (name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
+    )
+    return next(owned, "") or next(others, "") or next(iter(people), "")
+
+
+def _is_time(name: Name) -> bool:
+    return fold(name.text).split()[0] in words("calendar")
+
+
+def _thing(text: str, titles: Sequence[str], who: str) -> str:
+    """The thing that a text speaks of: the source that is named or asked for, else the only name of no person or place.
+
+    "The Acme outage" is the outage; and after "Which ship was Ann on?" it is the ship, which nothing names.
+    """
+    people = {word for title in titles if _is_full_name(title) for word in fold(title).split()}
+    named = [
+        name
+        for name in names_in(text, titles)
+        if name.text != who and not people.issuperset(fold(name.text).split()) and not _is_time(name)
+    ]
+    asked_text = read(text)
+    things = {fold(title) for title in titles if not _is_full_name(title)}
+    called = (name.text for name in named if fold(name.text) in things)
+    asks = asked_text.all[:1] in (["what"], ["which"])
+    asked = (title for title in titles[:1] if asks and is_own_word(title))
+    others = [name for name in named if not (name.placed or name.acts or name.owns)]
+    only = others[0] if len(others) == len(named) == 1 and not asked_text.says("asks-for-one") else None
+    return next(called, "") or next(asked, "") or (_with_noun(asked_text, only) if only else _owned(asked_text))
+
+
+def _owned(text: Text) -> str:
+    """What somebody is said to have, with whose it is: "Ann's thesis" of "What was Ann's thesis about?"."""
+    owners = (at for at, word in enumerate(text.words[:-1]) if word.owns and word.typed[:1].isupper())
+    at = next((at for at in owners if text.all[at] not in words("opening")), -1)
+    noun = text.words[at + 1] if at >= 0 else None
+    ends = noun is not None and (at + 2 == len(text.words) or text.all[at + 2] in STOP_WORDS)
+    return f"{text.words[at].typed}’s {noun.typed}" if noun and ends else ""
+
+
+def _with_noun(text: Text, name: Name) -> str:
+    """The name, or with its article the noun that it tells apart: "the Acme outage" of "When was the Acme outage?"."""
+    noun = text.words[-1]
+    is_last = name.article and text.text[name.end : noun.start] == " " and noun.typed.islower() and len(noun.text) > 2
+    is_noun = is_last and not participle(noun.typed) and base_verb_forms(noun.typed) == noun.typed
+    is_named = is_noun and noun.text not in STOP_WORDS | words("now")
+    return f"the {name.text} {noun.typed}" if is_named else name.text
+
+
+def _with_time_and_place(question: str, last: Turn, who: str) -> str:
+    """The question with "before that" and "there" as the name or year that the last question places something by.
+
+    "There" after "where" is the place that was answered.
+    """
+    named = [name for name in bounds_in(last.question, last.sources) if name.text != who]
+    places = [(name.placed.lower(), name.text) for name in named if name.placed and not name.text.isdigit()]
+    text = read(last.question)
+    if not places and text.all[openers(text) :][:1] == ["where"]:
+        places = [("at", where) for where in [answered_by(last)] if where]
+    elif not places and len(named) == 1 and not (named[0].acts or named[0].owns or named[0].text.isdigit()):
+        places = [("at", named[0].text)]
+    asked = read(question)
+    if then := asked.find("then"):
+        relation = _RELATIONS.get(asked.all[then.first], asked.words[then.first].typed)
+        when = answered_by(last) if said_of(last.question, relation) else next((n.text for n in reversed(named)), "")
+        question = asked.with_words(then, f"{relation} {when}") if when else question
+    if places:
+        where, place = places[-1]
+        inside = where if where in words("inside") else "at"
+        asked = read(question)
+        for at in reversed(range(len(asked.all))):
+            beside = {*asked.all[max(at - 1, 0) : at], *asked.all[at + 1 : at + 2]}
+            if asked.all[at] == "there" and beside.isdisjoint(words("copula")):
+                question = read(question).with_words(Phrase(at, at + 1), f"{inside} {place}")
+    return question
+
+
+def is_somebody(name: str, titles: Sequence[str]) -> bool:
+    """True if a name is a part of a person's that a source is called by."""
+    own = set(fold(name).split())
+    return any(own.issubset(fold(title).split()) for title in titles if _is_full_name(title))
+
+
+def said_of(text: str, relation: str) -> bool:
+    """True if a text already says what is before, or after."""
+    return any(name.placed.lower() == relation.lower() for name in bounds_in(text))
+
+
+def answered_by(turn: Turn) -> str:
+    """The first name of an answer of which its question has no word, one that stands after "at" before any other."""
+    asked = {word.strip(_MARKS) for word in fold(turn.question).split()}
+    new = [name for name in names_in(turn.answer[:_READ]) if asked.isdisjoint(fold(name.text).split())]
+    return next((name.text for name in new if name.placed == "at"), "") or next((name.text for name in new), "")
+
+
+def openers(text: Text) -> int:
+    """The number of the words "and", "but" that a question opens with, up to three."""
+    return next((at for at, word in enumerate(text.all[:3]) if word not in words("opener")), min(len(text.all), 3))

@@ -1,0 +1,164 @@
+"""The last question with the part of it swapped that a follow-up names: "And when?", "What about Berlin?"."""
+
+from dataclasses import replace
+
+from pipelines.query.question.names import bounds_in, names_in
+from pipelines.query.question.references import answered_by, is_somebody, openers, said_of, with_person
+from pipelines.query.question.words import Phrase, Text, is_year, read, words
+from pipelines.store.known_names import is_own_word
+from pipelines.text import fold, participle
+from pipelines.types import Turn
+
+_PAST = {"does": "did", "do": "did", "is": "was", "are": "were"}
+_MAX_WORDS = 5
+ENDS = " ?.!"
+
+
+def substituted(question: str, last: Turn) -> str:
+    """The last question with the part of it swapped that a follow-up names; empty where it names no such part.
+
+    Args:
+        question: The follow-up.
+        last: The turn before it, its question as it stands alone.
+    """
+    asked, whole = last.question.rstrip(ENDS), question.strip(ENDS)
+    if asked and is_name_alone(whole) and read(asked).has("they"):
+        return f"{with_person(asked, whole)}?"
+    anew = _asked_anew(read(question), read(asked)) if asked else ""
+    return anew or (_instead(other_part(question), replace(last, question=asked)) if asked else "")
+
+
+def is_name_alone(question: str) -> bool:
+    """True if a question is a name and nothing else, as in reply to "Which one do you mean?"."""
+    named = names_in(f"x {question}")
+    return bool(named) and named[0].text == question and read(question).all[0] not in words("opener")
+
+
+def bare_question(text: Text) -> str:
+    """The words to ask with, of a question that has no others: "since when" of "And since when exactly?"."""
+    asks = text.at("asks", openers(text))
+    if not asks:
+        return ""
+    tail = text.at("bare-tail", asks.last)
+    return text.slice(asks.first, asks.last) if (tail.last if tail else asks.last) == len(text.words) else ""
+
+
+def _asked_anew(question: Text, last: Text) -> str:
+    """ "When ..." of "And when?": the last question with another word to ask with."""
+    bare = bare_question(question)
+    if not bare or not last.words:
+        return ""
+    asks, text = bare[:1].upper() + bare[1:].lower(), last.text
+    opening = last.at("asks-of-all", openers(last))
+    verbs = range(opening.last, len(last.words)) if opening else ()
+    if opening and (at := next((at for at in verbs if last.all[at] in words("aux")), None)) is not None:
+        verb = last.words[at]
+        matter = text[last.words[opening.last - 1].end : verb.start].rstrip()
+        rest = text[verb.end :]
+        if last.all[-1] in words("dangling"):
+            rest = rest.removesuffix(f" {last.words[-1].typed}")
+        if verb.text in words("copula"):
+            return f"{asks} {verb.typed}{matter}{rest}?"
+        placed = (word.start - verb.end - 1 for word in last.words[at + 1 :] if word.text in words("placed"))
+        place = next(placed, len(rest))
+        return f"{asks} {verb.typed}{rest[:place]}{matter}{rest[place:]}?"
+    if last.all[0] in words("aux"):
+        return f"{asks} {text[:1].lower()}{text[1:]}?"
+    if (subject := last.at("subject", 0)) and (made := participle(last.words[subject.last - 1].typed)):
+        return f"{asks} was {text[last.words[subject.last].start :]} {made}?"
+    return f"{asks} {text[last.words[opening.last - 1].end :].lstrip()}?" if opening else f"{asks}: {text}?"
+
+
+def other_part(question: str) -> str:
+    """The name, year, place in a row or time that a question brings instead of another; empty where it brings none."""
+    text = read(question)
+    lead = text.at("instead", 0)
+    if not lead or not 0 < len(text.words) - lead.last <= _MAX_WORDS:
+        return ""
+    other = question[text.words[lead.last].start :].rstrip(ENDS)
+    known = any(read(other).says(name) for name in ("by-then", "nth", "in-a-year"))
+    return other if known or _is_name(_relation_and_name(other)[1]) else ""
+
+
+def _relation_and_name(other: str) -> tuple[str, str]:
+    text = read(other)
+    lead = text.at("related", 0)
+    if not lead or lead.last == len(text.words):
+        return "", other
+    relation = next((text.words[at].typed for at in range(lead.last) if text.all[at] in words("relations")), "")
+    return relation, other[text.words[lead.last].start :]
+
+
+def _is_name(text: str) -> bool:
+    named = names_in(f"x {text}")
+    signed = text.startswith(".") or text.rstrip("+#") != text
+    return bool(named and named[0].text == text) or is_own_word(text) or signed
+
+
+def _follows(relation: str, before: str) -> bool:
+    """True if a text ends with a preposition, and an article or none."""
+    last = before.lower().split()[-2:]
+    return relation.lower() in (last[1:] if last[-1:] != ["the"] else last[:1])
+
+
+def _instead(other: str, last: Turn) -> str:
+    """The last question with another name, year, place in a row, or time."""
+    asked, said, text = last.question, read(other), read(last.question)
+    if not other:
+        return ""
+    if said.says("by-then"):
+        return _beside(said.all[0], last)
+    if said.says("nth"):
+        nth = next(word.typed.lower() for word in said.words if word.text in words("ordinals"))
+        ordinal = next((at for at, word in enumerate(text.all) if word in words("ordinals")), -1)
+        return f"{text.with_words(Phrase(ordinal, ordinal + 1), nth)}?" if ordinal >= 0 else ""
+    if not said.says("in-a-year"):
+        return _with_name(other, last)
+    places = [at for at, word in enumerate(text.words) if is_year(word.text)]
+    if not places:
+        return f"{asked} {other if ' ' in other else f'in {other}'}?"
+    year = places[-1]
+    led = " " in other and year > 0 and text.all[year - 1] in words("placed")
+    return f"{text.with_words(Phrase(year - led, year + 1), other)}?"
+
+
+def _beside(relation: str, last: Turn) -> str:
+    """The last question, asked of the time before or after the one that it names, or that its answer does."""
+    times = [name for name in bounds_in(last.question) if name.placed]
+    if not times:
+        when = answered_by(last)
+        return f"{_at_that_time(last.question, relation)} {relation} {when}?" if when else ""
+    at, end = times[-1].start, times[-1].end
+    before, rest = last.question[:at].rstrip(), last.question[end:]
+    when = answered_by(last) if said_of(last.question, relation) else times[-1].text
+    led = before.split()[-1:] != [] and fold(before.split()[-1]) in words("placed")
+    return f"{before.rpartition(' ')[0]} {relation} {when}{rest}?" if when and led else ""
+
+
+def _at_that_time(asked: str, relation: str) -> str:
+    """The question without "now", and of what was before in the past tense: "Where did Ann work"."""
+    text = read(asked)
+    if not (now := text.find("right-now")):
+        return asked
+    before = asked[: text.words[now.first].start].rstrip(" ,")
+    then = read(before + asked[text.words[now.last - 1].end :])
+    verb = next((at for at, word in enumerate(then.all) if word in _PAST), -1)
+    is_past = relation == "before" and verb >= 0
+    return then.with_words(Phrase(verb, verb + 1), _PAST[then.all[verb]]) if is_past else then.text
+
+
+def _with_name(other: str, last: Turn) -> str:
+    """With the last name that stands there as the other does: after the same preposition, or after any."""
+    relation, name = _relation_and_name(other)
+    asked, found = last.question, names_in(last.question, last.sources)
+    same = [one for one in found if not relation or _follows(relation, asked[: one.start])]
+    is_person = not relation and is_somebody(name, last.sources)
+    if not relation and read(asked).has("they") and (is_person or not same):
+        return f"{with_person(asked, name)}?"
+    if is_person:
+        same = [one for one in same if one.acts or is_somebody(one.text, last.sources)] or same
+    if not relation and other.lower().startswith("the "):
+        same = [one for one in found if one.article] or same
+    if same:
+        return f"{asked[: same[-1].start]}{name}{asked[same[-1].end :]}?"
+    return f"{asked} {other}?" if found else ""
