@@ -174,7 +174,7 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
     if not history:
         return False
     asked = read(typed or question)
-    opens = bool(asked.words) and asked.all[0] in words("opener")
+    opens = bool(asked.words) and (asked.all[0] in words("opener") or asked.says("verbless"))
     is_verbless = opens and not asked.has("aux") and not capitals(question)
     is_reply = is_name_alone(asked.text.strip(ENDS)) and read(history[-1].question).has("they")
     if is_verbless or is_reply or bare_question(asked) or other_part(asked.text):  # a part of another question

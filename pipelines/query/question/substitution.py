@@ -161,4 +161,4 @@ def _with_name(other: str, last: Turn) -> str:
         same = [one for one in found if one.article] or same
     if same:
         return f"{asked[: same[-1].start]}{name}{asked[same[-1].end :]}?"
-    return f"{asked} {other}?" if found else ""
+    return f"{asked} {other}?" if found or relation else ""

@@ -524,3 +524,11 @@ def test_the_legal_form_of_a_company_s_name_may_be_said() -> None:
     found = answer_from_people(analyse("Where did Ann work before Beta GmbH?", today=TODAY), [person])
     assert found is not None
     assert "Engineer at Acme" in found.sentence(NEUTRAL)
+
+
+@pytest.mark.parametrize("question", ["What volunteering does Ann do?", "Where did she volunteer?"])
+def test_the_jobs_that_call_themselves_voluntary_are_what_somebody_volunteered(question: str) -> None:
+    unpaid = job("Night Clinic", "2016-02", None, position="Volunteer Nurse")
+    found = answer_from_people(analyse(question, today=TODAY), [only([*RESUME, unpaid])])
+    assert found is not None
+    assert [item.text for item in found.items] == ["Volunteer Nurse at Night Clinic (2016-02 - Present)"]

@@ -45,7 +45,9 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["Where did Ann work in 2019?"], BELL, "And before that?", "where Ann work before 2019", "that"),
     (["Why did you leave Gridmoor?"], NONE, "What did you do afterwards?", "you do after Gridmoor", "afterwards"),
     (["Why did you leave Gridmoor?"], NONE, "How long were you there?", "how long you at Gridmoor", "there why"),
-    (["Which talks did Ann give?"], BELL, "Were there any in Ghent?", "any in Ghent talks", "which"),
+    (["Which talks did Ann give?"], BELL, "Were there any in Ghent?", "which talks Ann give in Ghent", "any"),
+    (["Which talks did Ann give?"], BELL, "Any in 2021?", "which talks Ann give in 2021", "any"),
+    (["Is Ann open to freelance work?"], BELL, "At what rate?", "what rate freelance work", ""),
     (["What was Ann's thesis about?"], NONE, "Which tools came out of it?", "tools came out of Ann thesis", "it what"),
     (["What's Knotty?"], NONE, "Which language does it need?", "language Knotty need", "it what"),
     # Another word to ask with
