@@ -352,7 +352,7 @@ def skill_items(person: Person, asked: Sequence[str] = ()) -> tuple[list[Compute
         groups.setdefault((fold(record.group), *map(fold, record.skills)), []).append(fact)
     if not asked:
         return [_skill_item(group) for group in groups.values()], set()
-    stems = [tokenise(word) for word in asked]
+    stems = [_name_terms(word) for word in asked]
     heard = {term for terms in stems for term in terms}
     called = [(terms, group) for group in groups.values() for terms in _group_names(group[0])]
     named = [(terms, group) for terms, group in called if terms and terms <= heard]
@@ -365,7 +365,12 @@ def skill_items(person: Person, asked: Sequence[str] = ()) -> tuple[list[Compute
 def _group_names(fact: Fact) -> list[set[str]]:
     """The index terms of each name of a list of skills; `Search and databases` has two."""
     said = str(getattr(fact.record, "group", "")).replace(" and ", ",").replace("&", ",").replace("/", ",")
-    return [set(tokenise(name)) for name in said.split(",")]
+    return [_name_terms(name) for name in said.split(",")]
+
+
+def _name_terms(name: str) -> set[str]:
+    """The index terms of a name; of "Programming" another than of "Programs"."""
+    return {f"{term}{'ing' * word.endswith('ing')}" for word in fold(name).split() for term in tokenise(word)}
 
 
 def first_skill_list(stating: Sequence[Fact]) -> list[ComputedItem]:

@@ -142,7 +142,8 @@ def _named(text: Text) -> CareerAsk:
         which=opens in words("asks-which") | words("asks-when"), posts=text.has("posts"), first=text.has("earliest"),
         last="last" in text.set, latest=text.has("latest"),
     )  # fmt: skip
-    return CareerAsk("named", all_, STOP_WORDS | words("naming"), marks, place=bound)
+    dated = {"thesis"} if text.has("asks-when") or marks & {"long"} or "where" in text.set else set()
+    return CareerAsk("named", all_, STOP_WORDS | words("naming") | dated, marks, place=bound)
 
 
 def _marks(**true: bool) -> frozenset[str]:

@@ -12,6 +12,7 @@ from pipelines.types import QueryIntent
 
 OverviewKind = Literal["self", "place", "contact", "projects", "built", "experience", "talks", "compare", "project"]
 _MAX_TOPIC = 5  # words
+_WRITING = ("written", "wrote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class _Asked:
     """A question's words, without those that say nothing of what is asked."""
 
     def __init__(self, text: Text, intent: QueryIntent, people: Collection[str], projects: Sequence[str]) -> None:
-        self.words, self.years = text.all, intent.years
+        self.text, self.words, self.years = text, text.all, intent.years
         self.held, self.opening = text.set, text.all[0]
         persons = words("overview-persons").union(*(name_words(name) for name in people))
         self.person = self.held & persons
@@ -155,10 +156,15 @@ def _talks(asked: _Asked) -> OverviewQuestion | None:
 def _projects(asked: _Asked) -> OverviewQuestion | None:
     """Projects, or what was built: all, or those that have to do with something."""
     named = asked.has("projects") or {"open", "source"} <= asked.held or "open-source" in asked.held
-    built = asked.opening in ("what", "which") and asked.has("built")
+    written = asked.text.says("overview-written")
+    built = asked.opening in ("what", "which", "anything", "something") and (asked.has("built") or written)
     if not (named or built) or not asked.opens("lists") or asked.has("modal") or asked.projects:
         return None
-    left = asked.without("projects", "open", "building", "ordering")
+    left = [
+        word
+        for word in asked.without("projects", "open", "building", "ordering")
+        if not written or word not in _WRITING
+    ]
     if len(left) > _MAX_TOPIC or asked.years:
         return None
     return OverviewQuestion("projects" if named else "built", " ".join(left))

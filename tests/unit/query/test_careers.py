@@ -394,6 +394,7 @@ JOBS = ["Consultant at Beta (2020-02 - Present)", "Data Engineer at Acme Ltd (20
         ("What did Ann study at NTNU?", ["MSc in Physics, NTNU"]),
         ("Which companies did Ann work for?", ["Beta", "Acme Ltd"]),
         ("Where has Ann worked?", ["Beta", "Acme Ltd"]),
+        ("What companies has Ms. Lee worked for?", ["Beta", "Acme Ltd"]),
         ("What positions has Ann held?", JOBS),
         ("Tell me about Ann's work experience.", JOBS),
         ("What was Ann's title at Acme?", JOBS[1:]),
@@ -532,3 +533,8 @@ def test_the_jobs_that_call_themselves_voluntary_are_what_somebody_volunteered(q
     found = answer_from_people(analyse(question, today=TODAY), [only([*RESUME, unpaid])])
     assert found is not None
     assert [item.text for item in found.items] == ["Volunteer Nurse at Night Clinic (2016-02 - Present)"]
+
+
+def test_a_list_of_programs_is_none_of_programming_languages() -> None:
+    programs = fact(SkillsFacts(skills=("QGIS", "Abaqus"), group="Programs"), "Programs: QGIS, Abaqus")
+    assert listed("Which programming languages does Ann know?", [ANN, programs]) == []

@@ -65,7 +65,13 @@ def test_what_is_named_is_told_with_every_statement_that_differs(
 
 @pytest.mark.parametrize(
     "question",
-    ["Is she a pilot?", "What grade did she get for her bachelor's?", "Who supervised her doctorate?", "Is she tall?"],
+    [
+        "Is she a pilot?",
+        "What grade did she get for her bachelor's?",
+        "Who supervised her doctorate?",
+        "Is she tall?",
+        "What was her doctoral thesis called?",
+    ],
 )
 def test_a_word_that_is_not_understood_leaves_the_question_alone(person: Person, question: str) -> None:
     assert said(person, question) == ""

@@ -25,6 +25,7 @@ def asked(question: str, people: tuple[str, ...] = PEOPLE) -> OverviewQuestion |
         ("Which maps projects did Ines create?", "projects", "maps"),
         ("Show me your open source work", "projects", ""),
         ("What has been built with Kafka?", "built", "kafka"),
+        ("Anything you've written in Rust?", "built", "rust"),
         ("What's your experience with Postgres?", "experience", "postgres"),
         ("Have you ever used Rust?", "experience", "rust"),
         ("Which talks did you give in 2021?", "talks", ""),
@@ -46,6 +47,7 @@ def test_an_overview_is_known_by_its_words_and_what_is_left_is_its_topic(questio
     "question",
     [
         "How many projects have you built?",
+        "What have you written about Rust?",
         "Who supervised Ines's doctorate?",
         "When did Ines build tidebook?",
         "Would she give a talk at our conference?",
