@@ -10,7 +10,7 @@ from pipelines.models.consult import consult, reply_limit
 from pipelines.query.delimit import escape_delimiters, fresh_key
 from pipelines.query.llm_queries import MAX_REPLY, MAX_SEARCH, parse_queries
 from pipelines.query.question.names import capitals, is_capital
-from pipelines.query.question.references import points_at_person, resolve_references
+from pipelines.query.question.references import named_before, points_at_person, resolve_references
 from pipelines.query.question.rules import terms_of, trim
 from pipelines.query.question.substitution import ENDS, bare_question, is_name_alone, other_part, substituted
 from pipelines.query.question.words import read, words
@@ -193,7 +193,8 @@ def _points_at_thing(question: str) -> bool:
     """
     text = read(question)
     empty = {at for place in text.all_of("empty") for at in range(place.first, place.last)}
-    places = [place.first for place in text.all_of("pointing") if place.first not in empty]
+    pointing = (place.first for place in text.all_of("pointing") if place.first not in empty)
+    places = [at for at in pointing if not named_before(text, at)]
     return bool(places) and len(terms_of(text.slice(0, min(places)))) < _NAMED_BEFORE
 
 

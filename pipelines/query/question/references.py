@@ -10,6 +10,7 @@ from pipelines.text import base_verb_forms, fold, participle
 from pipelines.types import Turn
 
 _MARKS = ".,;:!?'\"()"
+_SHORT = 3  # letters of an ordinary word
 _READ = 400  # characters of an answer
 _RELATIONS = {"beforehand": "before", "afterwards": "after", "afterward": "after", "thereafter": "after"}
 
@@ -24,7 +25,18 @@ def _one(text: Text) -> tuple[int, bool]:
 
 def points_at_person(question: str) -> bool:
     """True if a question speaks of somebody whom it does not name."""
-    return read(question).has("they")
+    text = read(question)
+    at, _ = _one(text)
+    return at >= 0 and not named_before(text, at)
+
+
+def named_before(text: Text, at: int) -> bool:
+    """True if the clauses before that of a word hold a name: "Did Ann say where she works?" says who she is."""
+    opener = next((place for place in range(at - 1, 0, -1) if text.all[place] in words("clause-openers")), 0)
+    before = text.text[: text.words[opener].start] if opener else ""
+    return any(not name.placed for name in names_in(before)) or any(
+        is_own_word(word.typed) and len(word.text) > _SHORT for word in read(before).words
+    )
 
 
 def resolve_references(question: str, turns: Sequence[Turn]) -> str:
