@@ -41,7 +41,7 @@ from pipelines.query.unit_scoring import (
 )
 from pipelines.query.verification.normalise import count_negations
 from pipelines.query.verify import build_judge, cached_embedding, verify
-from pipelines.store.tokens import index_terms
+from pipelines.store.tokens import index_terms, tokenise
 from pipelines.types import Evidence, QueryIntent
 
 _MOST_QUOTED = 2  # units of an answer
@@ -127,7 +127,7 @@ def extract(
         max_sentences: Maximum number of sentences of paragraphs.
     """
     question = classify_question(intent)
-    every = quotable_units(quotable.sources, _exclusion(intent, quotable))
+    every = quotable_units(_of_named(intent, quotable.sources), _exclusion(intent, quotable))
     if not every or question.is_vague:
         return Extraction(question, (), 0.0)
     scored = score_units(every, question, ranking, scorer)
@@ -161,6 +161,24 @@ def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSett
     """
     bound = settings.rule == "plain" or settings.min_strength > 0 or evidence.similarity is None
     return bool(extraction.quotations) and extraction.answers >= ANSWER_FLOOR and (evidence.sufficient or not bound)
+
+
+def _of_named(intent: QueryIntent, sources: Sequence[Source]) -> Sequence[Source]:
+    """The sources of documents that the question names or that name what it names; all if it names no document there.
+
+    What another project's document says of its licence is no answer.
+    """
+    names = [frozenset(term for word in name.split() for term in tokenise(word)[:1]) for name in intent.names]
+    own = {
+        source.document_id
+        for source in sources
+        if source.document_id in intent.documents or any(name <= _terms_in(source) for name in names)
+    }
+    return [source for source in sources if source.document_id in own] if intent.documents and own else sources
+
+
+def _terms_in(source: Source) -> frozenset[str]:
+    return index_terms(" ".join((source.title, source.documentName, *source.section_path, source.snippet)))
 
 
 def _exclusion(intent: QueryIntent, quotable: QuotableSources) -> ExcludeSpan:

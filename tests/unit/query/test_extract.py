@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -201,6 +202,20 @@ def test_lines_that_tell_what_is_asked_of_what_is_named_answer() -> None:
 
 def test_a_question_that_names_what_is_nowhere_near_is_not_answered() -> None:
     assert told("Does Ann know Rust and Swift?", "Ann knows the harbour and the crane.") == 0.0
+
+
+def test_a_document_that_does_not_name_what_the_question_names_is_not_quoted() -> None:
+    readmes = [source(1, "# Crane\n\nIt lifts boxes.", document_id="crane")]
+    readmes += [source(2, "# Winch\n\nThe licence is MIT.", document_id="winch")]
+    asked = replace(analyse("What is the licence of Crane?"), documents=("crane",), names=("Crane",))
+
+    def quoted(sources: list[Source]) -> list[str]:
+        found = extract(asked, QuotableSources(sources), [], RULER, strength=0.9, max_sentences=6)
+        return [part.text for part in found.picks]
+
+    assert quoted(readmes) == ["It lifts boxes."]
+    assert "The licence of the crane is BSD." in quoted([*readmes, source(3, "The licence of the crane is BSD.")])
+    assert quoted(readmes[1:]) == ["The licence is MIT."]  # the question may mean something else by that name
 
 
 def test_a_question_after_a_value_that_no_line_about_it_holds_is_not_answered() -> None:
