@@ -28,7 +28,8 @@ SIGNALS = (
     "interaction", "focus_heading", "alike", "coverage", "passage", "document", "code_asked", "code_unasked",
     "list_asked", "list_unasked", "early_definition", "fit", "subject", "short",
 )  # fmt: skip
-ANSWER_SIGNALS = ("share", "interaction", "fitting", "focused")
+ANSWER_SIGNALS = ("share", "fitting", "focused", "asked", "is_open")
+_LEARNED = SIGNALS.index("coverage")  # signals that need word pieces
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
 _MOST_UNITS = 10  # units that are embedded
@@ -38,7 +39,7 @@ _SHORT = 5  # words
 _OPEN_LIKENESS = 0.8  # likeness for a question that asks nothing of what it names but whether it is there
 _FITS = 0.5  # of `kind_fit`
 _DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
-_LEAST_NAMED = 0.5  # share of what a question names below which the units are about something else
+_LEAST_NAMED = 0.4  # share of what a question names below which the units are about something else
 _LEAST_VALUED = 0.5  # of what is told: less, and the parts that hold such a value are about something else
 _LEAST_SAID = 0.1  # share of the question's term weight in the unit that holds the most
 _LEAST_STRENGTH = 0.05  # of the evidence, below which nothing was found
@@ -103,6 +104,8 @@ class ScoredUnits:
         named: (n,): the share of what is named in the unit and around it, at the best of its parts.
         told, fitting: (n,): see `answer_signals`.
         focused: How many terms say what is asked, four at most; four where none does.
+        asked: (n,): the likeness (-1..1) of the first word that says what is asked to the unit's nearest.
+        is_open: True if a way or a reason is asked for, which many words can tell.
         is_exact: True if a value is asked for that a part either holds or does not.
     """
 
@@ -114,6 +117,8 @@ class ScoredUnits:
     told: Array
     fitting: Array
     focused: float
+    asked: Array
+    is_open: bool
     is_exact: bool
 
     @property
@@ -191,9 +196,9 @@ def score_units(
         kept = sorted(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
         read, lexical = [read[at] for at in kept], lexical[kept]
     asked, *texts = scorer.pieces([wanted.text, *(each.text for each in read)])
-    question = _Question(wanted.text, asked)
+    question = _Question(wanted, asked)
     found = [question.interaction(own, each) for own, each in zip(texts, read, strict=True)]
-    learned = np.array([each[:3] for each in found], np.float32).reshape(-1, 3)
+    learned = np.array([each[:_LEARNED] for each in found], np.float32).reshape(-1, _LEARNED)
     signals = np.concatenate([learned, lexical], axis=1)
     model = unit_weights()
     parts = tuple(
@@ -209,6 +214,8 @@ def score_units(
         told=np.array([each.told for each in told], np.float32),
         fitting=np.array([each.fitting for each in told], np.float32),
         focused=float(min(len(wanted.focus), 4) or 4),
+        asked=np.array([each[_LEARNED] for each in found], np.float32),
+        is_open=wanted.kind in ("how", "why"),
         is_exact=wanted.kind in EXACT_KINDS and bool(wanted.focus),
     )
 
@@ -217,20 +224,21 @@ def answer_signals(scored: ScoredUnits) -> Array:
     """(len(ANSWER_SIGNALS),) of units: how far any of them states what is asked about the things that are named.
 
     - `share`: log-odds of the best unit among all.
-    - `interaction`: of the best unit, as `score_units` has it.
     - `fitting` (0..2): the most that one part which holds the kind of value that is asked for has of the root of the
       share of the focus in it and beside it, and its likeness to the question, times the square of the share of the
       names around it. `told` is the same over all parts.
     - `focused`: how many terms say what is asked.
+    - `asked`: how near the best unit comes to the first word that says what is asked (a degree, a price).
+    - `is_open`: 1 where a way or a reason is asked for.
     """
-    interaction = float(scored.signals[scored.best][SIGNALS.index("interaction")])
-    return np.array((log_odds(scored.share), interaction, float(scored.fitting.max()), scored.focused), np.float32)
+    fitting, asked = float(scored.fitting.max()), float(scored.asked[scored.best])
+    return np.array((log_odds(scored.share), fitting, scored.focused, asked, scored.is_open), np.float32)
 
 
 def answer_probability(scored: ScoredUnits, strength: float) -> float:
     """The probability (0..1) that the best unit answers.
 
-    It is 0 if half of what the question names stands near no unit, if no unit about it holds the kind of value that is
+    It is 0 if most of what the question names stands near no unit, if no unit about it holds the kind of value that is
     asked for, or if there is almost no evidence (`strength`, 0..1) or almost no word of the question in any unit.
 
     Source: Platt, Advances in Large Margin Classifiers, 1999 (a logistic model over scores).
@@ -283,33 +291,36 @@ class _Read:
 class _Question:
     """The pieces of a question with their weights, and of which word each is a part."""
 
-    def __init__(self, text: str, pieces: Pieces) -> None:
+    def __init__(self, wanted: QuestionType, pieces: Pieces) -> None:
         self._vectors = normalised(pieces.vectors)
         self._weights = softmax(pieces.vectors @ piece_weights()) if len(pieces.vectors) else np.zeros(0, np.float32)
         mean = pieces.vectors.mean(axis=0) if len(pieces.vectors) else np.zeros(0, np.float32)
         self._mean = mean / max(float(np.linalg.norm(mean)), 1e-9)
         self._words: list[tuple[Array, frozenset[str]]] = []
         at = 0
-        for word in text.split():
-            start = text.index(word, at)
+        for word in wanted.text.split():
+            start = wanted.text.index(word, at)
             at = start + len(word)
             inside = (pieces.starts >= start) & (pieces.starts < at)
             self._words.append((inside.astype(np.float32), frozenset(tokenise(word))))
+        asked = (inside for inside, terms in self._words if terms & {*wanted.focus} and inside.any())
+        self._asked = next((inside / inside.sum() for inside in asked), 0 * self._weights)
 
-    def interaction(self, text: Pieces, read: _Read) -> tuple[float, float, float, list[float]]:
-        """(interaction, focus_heading, alike, the likeness of each part), 0 without pieces.
+    def interaction(self, text: Pieces, read: _Read) -> tuple[float, float, float, float, list[float]]:
+        """(interaction, focus_heading, alike, asked, the likeness of each part), 0 without pieces.
 
         Source: Khattab and Zaharia 2020, ColBERT, doi:10.1145/3397271.3401075, with a weighted mean for the sum.
         """
         spans = list(read.spans())
         if not len(text.vectors) or not len(self._vectors):
-            return 0.0, 0.0, 0.0, [0.0] * len(spans)
+            return 0.0, 0.0, 0.0, 0.0, [0.0] * len(spans)
         cosines = self._vectors @ normalised(text.vectors).T
         heading = weighted_nearest(self._focus(read.title), cosines[:, text.starts < len(read.front)])
         inside = [(text.starts >= start) & (text.starts < end) for start, end in spans]
         alike = [self._likeness(text.vectors[held]) for held in inside]
         near = [weighted_nearest(self._weights, cosines[:, held]) for held in inside]
-        return weighted_nearest(self._weights, cosines), heading, max(alike, default=0.0), near
+        asked = weighted_nearest(self._asked, cosines) if self._asked.any() else 1.0
+        return weighted_nearest(self._weights, cosines), heading, max(alike, default=0.0), asked, near
 
     def _likeness(self, vectors: Array) -> float:
         if not len(vectors):
@@ -330,7 +341,7 @@ class _Question:
 def _lexical_signals(
     read: Sequence[_Read], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
 ) -> Array:
-    """(n, len(SIGNALS) - 3): the signals that need no pieces."""
+    """(n, len(SIGNALS) - _LEARNED): the signals that need no pieces."""
     best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
     documents = {name: place for place, name in enumerate(dict.fromkeys(_document(hit) for hit in ranking), start=1)}
     terms, wants_code, found = wanted.asked, asks_for_code(wanted.text), []
@@ -350,12 +361,12 @@ def _lexical_signals(
             scorer.share(terms, each.title) if terms else 0.0,
             len(unit.text.split()) < _SHORT,
         ))  # fmt: skip
-    return np.array(found, np.float32).reshape(-1, len(SIGNALS) - 3)
+    return np.array(found, np.float32).reshape(-1, len(SIGNALS) - _LEARNED)
 
 
 def _rough(lexical: Array, read: Sequence[_Read], wanted: QuestionType, scorer: UnitScorer) -> Array:
     """The score (n,) by which units are chosen to be embedded."""
-    named = dict(zip(SIGNALS[3:], lexical.T, strict=True))
+    named = dict(zip(SIGNALS[_LEARNED:], lexical.T, strict=True))
     told = np.array([_told(each, wanted, scorer) for each in read], np.float32)
     rough = named["coverage"] + told + named["passage"] + 0.5 * named["fit"] + 0.5 * named["document"]
     return np.asarray(rough, np.float32)

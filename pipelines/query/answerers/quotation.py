@@ -141,7 +141,7 @@ def extract(
         weakest = min(answer_probability(own, strength) for own in of_parts)
         answers = weakest if question.asks_nothing else max(answers, weakest)
     quotations = _chosen(scored, first, question, max_sentences)
-    if asks_for_code(intent.search_text):
+    if question.kind == "how" or asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
     return Extraction(question, tuple(quotations), answers, scored)
 
