@@ -126,6 +126,8 @@ def _halves(text: Text) -> list[str]:
 
 
 def _kind_of(text: str) -> AnswerKind:
+    if read(text).says("whom-it-serves"):  # a group, seldom a person's name
+        return "what"
     return next((kind for kind in _KINDS if read(text).says(kind)), "what")
 
 

@@ -222,6 +222,18 @@ def test_a_question_after_a_value_that_no_line_about_it_holds_is_not_answered() 
     assert told("How many containers did the harbour crane move?", "The harbour crane moved containers.") == 0.0
 
 
+def test_a_unit_that_does_not_say_what_is_asked_of_what_it_names_answers_less_probably() -> None:
+    text = "Ann Vik holds a degree in welding. Ann Vik went to sea. The crane is blue."
+    assert told("Which degree does Ann Vik hold?", text) > told("Which surname does Ann Vik hold?", text) + 0.1
+
+
+def test_a_way_is_quoted_with_the_code_beside_it() -> None:
+    text = "# Alice\n\n## Migrate\n\nCopies the users of the old harbour to the new one.\n\n```\nalice migrate\n```\n"
+    asked = "How can we bring the users of the old harbour over?"
+    assert [line.text for line in read(asked, text, limit=1).picks][-1] == "alice migrate"
+    assert "alice migrate" not in picked("Which users of the old harbour come over?", text, limit=1)
+
+
 def test_next_to_no_evidence_is_no_answer_whatever_the_lines_say() -> None:
     assert told("How many containers did the harbour crane move an hour?", CRANE, strength=0.01) == 0.0
 

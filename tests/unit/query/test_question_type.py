@@ -21,6 +21,7 @@ def aim(question: str) -> QuestionType:
         ("What caused the delay?", "why"),
         ("What does a ticket cost?", "money"),
         ("How much was the yard fined?", "money"),
+        ("What was the budget of the yard?", "money"),
         ("What share of the crates was late?", "share"),
         ("By how much did the bill fall?", "share"),
         ("How long was the strike?", "duration"),
@@ -56,6 +57,11 @@ def test_the_words_of_a_question_say_what_kind_of_answer_it_wants(question: str,
 )
 def test_a_plural_after_the_question_word_asks_for_several_things(question: str, listed: bool) -> None:
     assert aim(question).listed is listed
+
+
+@pytest.mark.parametrize("question", ["Who is it meant for?", "Who benefits from the harbour?", "Who mostly uses it?"])
+def test_a_group_that_something_serves_need_not_be_a_person(question: str) -> None:
+    assert aim(question).kind == "what"
 
 
 def test_names_years_and_what_is_asked_about_them_are_told_apart() -> None:
