@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
-from typing import NamedTuple
 
 from pipelines.query.verification.words import LISTS, MONTHS, TextWord, read
 from pipelines.store.tokens import tokenise
@@ -18,14 +17,6 @@ _NEAR = 4  # sentences from which a pronoun takes a name
 _LONGEST = 8  # words of a subject
 _WIDEST = 6  # words from a count to the `and` after it
 _NAMED = 3  # words of a name or noun before its verb
-_OPENING = 80  # characters of a phrase before the subject
-
-
-class NameRun(NamedTuple):
-    """The terms of a run of capitalised words, and the word before it."""
-
-    terms: frozenset[str]
-    lead: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +26,18 @@ class Clause:
     Attributes:
         text: Its words.
         terms: Its index terms.
-        names: Its runs of capitalised words.
+        names: The terms of its runs of capitalised words.
         subject: The terms before its verb; empty if the subject is a pronoun or missing.
         says_subject: True if it has a subject that is not a pronoun.
-        is_passive: True if its verb is passive.
         brought: Terms of earlier clauses that its pronouns or missing subject may refer to.
         before: The names among them.
     """
 
     text: str
     terms: frozenset[str]
-    names: tuple[NameRun, ...]
+    names: tuple[frozenset[str], ...]
     subject: frozenset[str]
     says_subject: bool
-    is_passive: bool
     brought: frozenset[str]
     before: tuple[frozenset[str], ...]
 
@@ -161,10 +150,10 @@ def _clause(text: str, shared: str, own: Sequence[Clause], recent: Sequence[Sequ
     """A clause after others of its sentence, and after earlier sentences."""
     words = read(text)
     lowered = [word.lower for word in words]
-    said, says = (frozenset[str](), False) if shared else _subject(text, words)
+    said, says = (frozenset[str](), False) if shared else _subject(words)
     names = _names(words)
     earlier = [clause for sentence in recent for clause in sentence]
-    before = tuple(name.terms for clause in (*earlier, *own) for name in clause.names)
+    before = tuple(name for clause in (*earlier, *own) for name in clause.names)
     is_joined = lowered[:1] and lowered[0] in _CONJUNCTIONS
     brought = frozenset[str]()
     if shared:
@@ -182,20 +171,12 @@ def _clause(text: str, shared: str, own: Sequence[Clause], recent: Sequence[Sequ
         brought = brought.union(*(clause.brought for clause in near if not clause.says_subject))
     terms = frozenset(tokenise(text))
     brought = brought - _ORDINALS if terms & _ORDINALS else brought
-    return Clause(text, terms, names, said, says, _is_passive(lowered), brought, () if says else before)
+    return Clause(text, terms, names, said, says, brought, () if says else before)
 
 
-def _is_passive(words: Sequence[str]) -> bool:
-    for at, word in enumerate(words):
-        verb = next((each for each in words[at + 1 : at + 3] if not each.endswith("ly")), "")
-        if word in LISTS["be"] and (verb in LISTS["participles"] or (verb.endswith("ed") and len(verb) > 2)):
-            return True
-    return False
-
-
-def _subject(text: str, words: Sequence[TextWord]) -> tuple[frozenset[str], bool]:
+def _subject(words: Sequence[TextWord]) -> tuple[frozenset[str], bool]:
     """(the terms of the subject, whether the clause has a subject that is not a pronoun)."""
-    words = [word for word in _after_opening(words) if not word.is_sign]
+    words = [word for word in words if not word.is_sign]
     while words and words[0].lower in _LINKS and words[0].lower not in LISTS["stand_for"]:
         words = words[1:]
     if len(words) > 1 and words[0].lower == "that" and (words[1].is_name or words[1].text in LISTS["stand_for"]):
@@ -212,16 +193,8 @@ def _subject(text: str, words: Sequence[TextWord]) -> tuple[frozenset[str], bool
     return frozenset(tokenise(" ".join(word.text for word in words[:end]))), True
 
 
-def _after_opening(words: Sequence[TextWord]) -> Sequence[TextWord]:
-    """The words from where the subject may stand: after a conjunction and an opening phrase (`In 2019, `)."""
-    words = words[next((at for at, word in enumerate(words) if word.lower not in _CONJUNCTIONS), 0) :]
-    comma = next((at for at, word in enumerate(words) if word.text == ","), 0)
-    is_opened = comma and words[0].lower in LISTS["phrase_openers"] and words[comma].end - words[0].end < _OPENING
-    return words[comma + 1 :] if is_opened else words
-
-
-def _names(words: Sequence[TextWord]) -> tuple[NameRun, ...]:
-    found: list[NameRun] = []
+def _names(words: Sequence[TextWord]) -> tuple[frozenset[str], ...]:
+    found: list[frozenset[str]] = []
     at = 0
     while at < len(words):
         end = at
@@ -233,10 +206,8 @@ def _names(words: Sequence[TextWord]) -> tuple[NameRun, ...]:
             is_numbered = after and after.is_number and len(after.text) < 6 and run[-1].text not in MONTHS  # Orion 3
             number = [after.text] if after and is_numbered and _is_next(words, end) and not after.is_year else []
             terms = frozenset(tokenise(" ".join([*(each.text for each in run), *number])))
-            before = [word.lower for word in words[max(0, at - 2) : at] if not word.is_sign]
-            lead = before[-1] if before else ""
-            found += [NameRun(terms, lead)] if terms else []
-            found += [NameRun(frozenset({each.lower}), lead) for each in run[1:] if len(each.text) == 1]
+            found += [terms] if terms else []
+            found += [frozenset({each.lower}) for each in run[1:] if len(each.text) == 1]
         at = max(end, at + 1)
     return tuple(found)
 

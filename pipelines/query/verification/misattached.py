@@ -16,7 +16,6 @@ from pipelines.store.tokens import tokenise
 _REST_SHARE = 0.9  # of the words beside a detail, for a clause to speak of the same
 _MOST_CLAUSES = 20  # of a claim that are looked at
 _MOST_DETAILS = 12  # of a clause of a claim that are looked at
-_PREPOSITION_CLASS = {"in": "at", "at": "at", "near": "at", "on": "at"}
 
 
 def is_misattached(claim: str, aligned: Alignment) -> bool:
@@ -71,7 +70,7 @@ def _details(claim: Clause, words: Sequence[ClaimWord], common: frozenset[str]) 
     """TextWord indexes of each number and of each run of names, without common words."""
     found = [[place] for place, word in enumerate(words) if word.detail == "number"]
     for name in claim.names:
-        run = [place for place, word in enumerate(words) if word.detail == "name" and word.terms[0] in name.terms]
+        run = [place for place, word in enumerate(words) if word.detail == "name" and word.terms[0] in name]
         run = [place for place in run if not contains_word(common, words[place])]
         found += [run] if run else []
     return found[:_MOST_DETAILS]
@@ -118,42 +117,25 @@ def _has_detail(detail: Sequence[ClaimWord], claim: Clause, clause: Clause) -> b
         return False
     if detail[0].detail != "name":
         return True
-    if _is_subject(detail, claim, clause):
+    if _is_subject(detail, claim):
         return not clause.says_subject
-    place = _preposition_class(_word_before(detail, claim))
-    return all(
-        _preposition_class(name.lead) != place or not name.terms.isdisjoint(clause.subject) for name in clause.names
-    )
+    return not any(name.isdisjoint(clause.subject) for name in clause.names)
 
 
-def _is_subject(detail: Sequence[ClaimWord], claim: Clause, clause: Clause) -> bool:
-    """True if a detail of the claim corresponds to the subject of a clause, taking passives into account."""
-    opens = any(word.terms[0] in claim.subject for word in detail)
-    if claim.is_passive == clause.is_passive:
-        return opens
-    return claim.is_passive and not opens and _word_before(detail, claim) == "by"
-
-
-def _word_before(detail: Sequence[ClaimWord], claim: Clause) -> str:
-    """The word before a name."""
-    return next((name.lead for name in claim.names if any(word.terms[0] in name.terms for word in detail)), "")
+def _is_subject(detail: Sequence[ClaimWord], claim: Clause) -> bool:
+    return any(word.terms[0] in claim.subject for word in detail)
 
 
 def _has_other_detail(detail: Sequence[ClaimWord], claim: Clause, clause: Clause) -> bool:
     """True if a clause has another name or number in the role of the claim's detail."""
     if detail[0].detail == "number":
         return _has_other_number(detail[0].terms[0], claim.text, clause.text)
-    others = [name for name in clause.names if name.terms.isdisjoint(claim.terms)]
-    if _is_subject(detail, claim, clause):
-        if clause.says_subject:
-            return any(not name.terms.isdisjoint(clause.subject) for name in others)
-        return any(terms.isdisjoint(claim.terms) for terms in clause.before)
-    place = _preposition_class(_word_before(detail, claim))
-    return any(name.terms.isdisjoint(clause.subject) and _preposition_class(name.lead) == place for name in others)
-
-
-def _preposition_class(lead: str) -> str:
-    return _PREPOSITION_CLASS.get(lead, lead if lead in LISTS["prepositions"] else "")
+    others = [name for name in clause.names if name.isdisjoint(claim.terms)]
+    if not _is_subject(detail, claim):
+        return any(name.isdisjoint(clause.subject) for name in others)
+    if clause.says_subject:
+        return any(not name.isdisjoint(clause.subject) for name in others)
+    return any(name.isdisjoint(claim.terms) for name in clause.before)
 
 
 def _has_other_number(number: str, claim: str, text: str) -> bool:
