@@ -10,7 +10,7 @@ from typing import Any
 
 from config.prompts import NO_ANSWER, QUESTION, REMINDER_PROSE
 from pipelines.answers import Source
-from pipelines.query.citation_markers import split_markers
+from pipelines.query.citation_markers import numbers_of, split_markers
 from pipelines.query.verification.words import read
 from pipelines.structure import sentences
 from pipelines.text import fold
@@ -20,8 +20,6 @@ _TRIED = 3  # braces from which JSON is read
 _ANSWER_KEYS = ("answer", "response", "text", "content", "reply", "result")
 _SOURCE_KEYS = ("sources", "source", "citations", "references", "footnotes")
 _NUMBER_KEYS = ("n", "id", "number", "index", "source", "source_id", "ref")
-_NAME_KEYS = ("documentName", "document_name", "document", "name", "title", "file")
-_QUOTE_KEYS = ("snippet", "quote", "text", "passage")
 _KEY = re.compile(r"""\{\s{0,40}["'“]?(?:answer|response|sources)["'”]?\s{0,9}:""", re.IGNORECASE)
 # Of JSON with a fault: the text of the answer up to the key after it or the end, and what is listed as its sources.
 _FIELDS = re.compile(
@@ -33,7 +31,7 @@ _FIELDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The text of an answer with its markers, and what it lists as its sources: numbers, names, or objects."""
+    """The text of an answer with its markers, and what it lists as its sources."""
 
     text: str
     sources: tuple[Any, ...] = ()
@@ -88,10 +86,19 @@ def _unescaped(text: str) -> str:
 
 
 def listed_source_numbers(listed: Sequence[Any], sources: Sequence[Source]) -> tuple[int, ...]:
-    """The numbers of the sources that a reply lists, each once: by number, by name, or by words that stand in them."""
-    found = (n for item in listed for n in _source_numbers(item, sources))
+    """The numbers of the sources that a reply lists, each once."""
     valid = {source.n for source in sources}
-    return tuple(dict.fromkeys(n for n in found if n in valid))
+    return tuple(dict.fromkeys(n for item in listed for n in _numbers(item) if n in valid))
+
+
+def _numbers(item: Any) -> Iterator[int]:
+    if isinstance(item, dict):
+        item = next((item[key] for key in _NUMBER_KEYS if key in item), None)
+    if isinstance(item, str):
+        bare = fold(item[:200]).replace("source", "").replace("document", "").replace("ref", "")
+        yield from () if any(map(str.isalpha, bare)) else numbers_of(bare)
+    elif isinstance(item, int) and not isinstance(item, bool):
+        yield item
 
 
 def _as_reply(value: Any) -> ModelReply | None:
@@ -105,32 +112,6 @@ def _as_reply(value: Any) -> ModelReply | None:
         return None
     listed = next((named[name] for name in _SOURCE_KEYS if name in named), ())
     return ModelReply(text.strip(), tuple(listed) if isinstance(listed, list) else (listed,))
-
-
-def _source_numbers(item: Any, sources: Sequence[Source]) -> Iterator[int]:
-    if isinstance(item, bool) or item is None:
-        return
-    if isinstance(item, int):
-        yield item
-    elif isinstance(item, str):
-        parts = [part.casefold().strip(" []()#.:") for part in item[:200].split(",")]
-        numbers = [part.removeprefix("source").removeprefix("document").removeprefix("ref").strip() for part in parts]
-        is_numbers = all(number.isdecimal() and len(number) < 5 for number in numbers)
-        yield from map(int, numbers) if is_numbers else _source_by_name(item, "", sources)
-    elif isinstance(item, dict):
-        number = next((item[key] for key in _NUMBER_KEYS if key in item), None)
-        name = next((item[key] for key in _NAME_KEYS if isinstance(item.get(key), str)), "")
-        quote = next((item[key] for key in _QUOTE_KEYS if isinstance(item.get(key), str)), "")
-        numbered = list(_source_numbers(number, sources)) if isinstance(number, (int, str)) else []
-        yield from numbered or _source_by_name(name, quote, sources)
-
-
-def _source_by_name(name: str, quote: str, sources: Sequence[Source]) -> Iterator[int]:
-    """The source of the named document that holds the quote; without a quote, the document's first source."""
-    wanted, words = fold(name[:500]), fold(quote[:2_000])
-    titled = [s for s in sources if wanted and wanted in (fold(s.documentName), fold(s.title))]
-    held = [s for s in titled or sources if words and words in fold(s.snippet)]
-    yield from (source.n for source in (held or titled)[:1])
 
 
 _THOUGHT, _THOUGHT_END = ("<think>", "<thinking>"), re.compile(r"</think(?:ing)?>\s*")

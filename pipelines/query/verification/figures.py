@@ -70,7 +70,8 @@ class _FigureScan:
         made, done, at = list[str](), 0, 0
         while at < len(self.pieces):
             piece = self.pieces[at]
-            may_begin = piece.is_number or piece.lower in _BEGINNINGS or piece.text[-1] in "nN"
+            is_short = piece.text[-1] in "nN" and self.text[piece.end : piece.end + 1] in ("'", "’")
+            may_begin = piece.lower in _BEGINNINGS or piece.text[0].isdigit() or is_short
             found = next(filter(None, (read(self, at) for read in _READERS)), None) if may_begin else None
             if found is None:
                 at += 1
@@ -228,8 +229,10 @@ def _spelt(scan: _FigureScan, at: int) -> _Found:
             break
         words.append(word)
         end = place + 1
-    if words == ["one"] or not scan.is_apart(at, end):
+    if words == ["one"]:
         return "", at
+    if not scan.is_apart(at, end):
+        return scan.text[scan.pieces[at].start : scan.pieces[end - 1].end], end
     numbers: list[str] = []
     start = 0
     while start < len(words):
