@@ -15,6 +15,8 @@ from pipelines.query.verification.misattached import is_misattached
 from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words, without_attribution
 from pipelines.query.verification.rows import is_of_other_row
 from pipelines.query.verification.support import (
+    PARTIAL_AT,
+    SUPPORTED_AT,
     VECTOR_MODELS,
     WORDS_MODEL,
     Alignment,
@@ -103,9 +105,9 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
         most = "unsupported"
     if most == "supported" and is_misattached(claim, aligned):
         most = "partial"
-    reached = _verdict_at(support, judge.weights)
+    reached = _verdict_at(support)
     if most == "unsupported":
-        support = min(support, judge.weights.supported.at - _BELOW)
+        support = min(support, SUPPORTED_AT - _BELOW)
     spans = (
         (aligned.lines[place.start].n, aligned.lines[place.start].start, aligned.lines[place.stop - 1].end)
         for place in found
@@ -113,10 +115,10 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
     return Judgement(min(reached, most, key=VERDICT_RANK.__getitem__), round(support, 4), tuple(spans))
 
 
-def _verdict_at(support: float, weights: SupportModel) -> VerdictName:
-    if support >= weights.supported.at:
+def _verdict_at(support: float) -> VerdictName:
+    if support >= SUPPORTED_AT:
         return "supported"
-    return "partial" if support >= weights.partial.at else "unsupported"
+    return "partial" if support >= PARTIAL_AT else "unsupported"
 
 
 def _place_text(aligned: Alignment, place: slice, sources: Sequence[Source]) -> str:
@@ -173,7 +175,7 @@ def _supported_halves(claim: str, sources: Sequence[Source], judge: Judge) -> tu
     clauses = split_clauses((claim,))
     for at, clause in enumerate(clauses[1:], start=1):
         halves = [" ".join(each.text for each in side) for side in (clauses[:at], clauses[at:])]
-        is_joined = lowered(clause.text)[0] in _JOINTS or halves[0].endswith(";")
+        is_joined = lowered(clause.text)[0] in _JOINTS or f"; {clause.text}" in claim
         if is_joined and all(len(set(tokenise(half))) >= _FEWEST_TERMS for half in halves):
             first = _best_supported(halves[0], sources, judge)
             same = [source for source in sources if first and source.document_id == first.document_id]

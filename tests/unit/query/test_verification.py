@@ -15,6 +15,7 @@ from pipelines.query.verification.figures import normalise_figures
 from pipelines.query.verification.misattached import is_misattached
 from pipelines.query.verification.normalise import dates_differ, measures_differ
 from pipelines.query.verification.support import (
+    SUPPORTED_AT,
     VECTOR_MODELS,
     WORDS_MODEL,
     align_claim,
@@ -136,7 +137,7 @@ def test_the_same_quantity_in_another_spelling_is_supported(claim: str, text: st
 def test_another_quantity_is_unsupported_and_never_as_sure_as_a_supported_one(claim: str, text: str) -> None:
     said = verify(claim, [1], [note(text)])
     assert said.verdict == "unsupported"
-    assert said.evidence[0].support < WORDS_MODEL.supported.at
+    assert said.evidence[0].support < SUPPORTED_AT
 
 
 @pytest.mark.parametrize(

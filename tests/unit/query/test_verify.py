@@ -174,6 +174,7 @@ SHIP = source(2, "The ship left Bergen on 3 May because the harbour froze over. 
         ("The ship left Bergen on 3 May because the harbour froze over.", "supported"),
         ("The ship left Bergen on 3 May because its crew was paid by a rich uncle.", "partial"),
         ("The ship carried salted fish, and the crane moved 40 containers an hour.", "supported"),
+        ("The ship carried salted fish; the crane moved 40 containers an hour.", "supported"),
     ],
 )
 def test_attributions_code_reasons_and_halves_are_judged_by_themselves(claim: str, verdict: str) -> None:
