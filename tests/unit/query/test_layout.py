@@ -113,7 +113,8 @@ def test_each_kind_of_line_keeps_its_form(reply: str, answer: str) -> None:
 
 
 def test_an_underlined_heading_is_no_sentence() -> None:
-    assert [part.text for part in cited_sentences("Speed\n=====\nIt is fast [1].", [1])] == ["It is fast."]
+    for reply in ("Speed\n=====\nIt is fast [1].", "\nSpeed\n-----\nIt is fast [1]."):
+        assert texts(cited_sentences(reply, [1])) == ["It is fast."]
 
 
 def test_a_heading_is_no_sentence_unless_nothing_else_is_left() -> None:

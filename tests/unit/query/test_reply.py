@@ -60,6 +60,7 @@ def test_json_with_a_fault_is_mended(said: str) -> None:
         ('{"answer": "One [1].\nTwo [2].", "sources": [1]}', "One [1].\nTwo [2]."),
         ('{"answer": "It moved 40 cont', "It moved 40 cont"),
         ('{"answer": "It moved 40 containers [1].", "sources": [1', "It moved 40 containers [1]."),
+        ('{"answer": "It moved 40 containers [1].", "sour', "It moved 40 containers [1]."),
         ('{"answer": "A tab\\t and \\u00e9 [1].", "sources": [1],}', "A tab\t and é [1]."),
     ],
 )

@@ -189,6 +189,16 @@ def test_a_half_without_a_subject_of_its_own_is_not_supported_by_what_another_do
     assert verify(claim, [1], [crane, sailor]).verdict != "supported"
 
 
+def test_two_halves_that_one_source_supports_apart_do_not_make_a_claim_that_it_does_not_support() -> None:
+    text = (
+        "The Writers honoured her in 2002. She was inducted by the Science Fiction Hall of Fame in {} and the Science "
+        "Fiction Writers of America named her its 28th Grand Master in {}."
+    )
+    claim = text.format(2011, 2009).partition("2002. ")[2]
+    assert verify(claim, [1], [source(1, text.format(2009, 2011))]).verdict == "partial"
+    assert verify(claim, [1], [source(1, text.format(2011, 2009))]).verdict == "supported"
+
+
 def test_what_somebody_s_posts_explain_is_a_claim_of_its_own() -> None:
     assert without_attribution("Her blog posts explain retrieval.") == "Her blog posts explain retrieval."
     assert without_attribution("Her blog post says that retrieval works.") == "retrieval works."
