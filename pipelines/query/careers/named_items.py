@@ -24,6 +24,7 @@ from pipelines.text import fold
 
 _LEVELS = tuple(map(listed_words, ("doctorate", "master", "bachelor")))
 _LEAST_TITLE = 2  # words of a title that a question must say
+_HALF_YEAR = 6  # months that the July, for which a year counts, is after its first
 _GENERAL = 5  # letters of one word that names an employer: "the hospital"
 
 
@@ -48,11 +49,15 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
     named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])
     if ask.left(named.used | {bound} | {bound + 1 + at for at in limit.used}, spare):
         return None
+    is_bound = bool(marks & {"before", "after"})
     jobs, studies = named.jobs, list_answer(study_items(named.studies))
-    if not (jobs or named.studies):
+    if not (jobs or named.studies) and not (is_bound and "work" in marks):
         return _by_order(person, marks)
-    if marks & {"before", "after"}:
+    if is_bound:
+        jobs = jobs or person.jobs
         beside = _beside(jobs, limit, before="before" in marks)
+        if "after" in marks:
+            beside = beside[::-1][: 1 if marks & {"first", "began"} else None]
         return job_entries(beside, " ".join(ask.words[bound:])) if beside and limit.used else None
     if "long" in marks:
         return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studies
@@ -119,7 +124,8 @@ def _beside(jobs: Iterable[Job], limit: _Named, *, before: bool) -> list[Job]:
     ]
     if not spans:
         return []
-    first, last = min(span.first for span in spans), max(span.last for span in spans)
+    first = min(span.first for span in spans)
+    last = max(span.last - (0 if span.exact else _HALF_YEAR) for span in spans)
     dated = [(job, job.stretch) for job in jobs if job.stretch]
     return [job for job, span in dated if (span.first < first if before else span.first >= last)]
 

@@ -140,7 +140,8 @@ def _named(text: Text) -> CareerAsk:
         before="before" in all_[bound : bound + 1], after="after" in all_[bound : bound + 1], long="long" in text.set,
         true=opens in ("is", "are", "was", "were"), past=opens in ("was", "were"), when=text.has("asks-when"),
         which=opens in words("asks-which") | words("asks-when"), posts=text.has("posts"), first=text.has("earliest"),
-        last="last" in text.set, latest=text.has("latest"),
+        last="last" in text.set, latest=text.has("latest"), began=text.has("beginning"),
+        work=text.says("a-job") or text.says("did-beside") or "career" in text.set,
     )  # fmt: skip
     dated = {"thesis"} if text.has("asks-when") or marks & {"long"} or "where" in text.set else set()
     return CareerAsk("named", all_, STOP_WORDS | words("naming") | dated, marks, place=bound)

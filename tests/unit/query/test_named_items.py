@@ -53,6 +53,10 @@ def said(person: Person, question: str) -> str:
         ("What is her most recent position?", "Head Nurse", "Ward"),
         ("What was her last job?", "Doctoral Researcher", "Ward"),
         ("Which jobs did she have at the hospital before her doctorate?", "Ward Nurse", "Chief"),
+        ("What did Ann do before her doctorate?", "Ward Nurse", "Chief"),
+        ("Where did your career start after the bachelor's degree?", "Ward Nurse", "Head Nurse"),
+        ("What is she working as these days?", "Head Nurse", "Ward"),
+        ("Your role at Harbour Hospital was called what?", "Head Nurse", "Doctoral"),
     ],
 )
 def test_what_is_named_is_told_with_every_statement_that_differs(
