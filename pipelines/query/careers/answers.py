@@ -37,7 +37,6 @@ from pipelines.query.careers.people import (
     organisation_words,
     people_named,
 )
-from pipelines.query.careers.sections import read_section_lines
 from pipelines.query.question.careers import LISTS, CareerAsk, CareerKind, career_asks
 from pipelines.query.question.words import words
 from pipelines.query.search import Search
@@ -57,15 +56,11 @@ def compute_answer(search: Search) -> ComputedAnswer | None:
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    intent, filters, audience = search.intent, search.request.filters, search.request.audience
-    if not (asks := career_asks(intent)):
+    intent, filters = search.intent, search.request.filters
+    if not career_asks(intent):
         return None
     facts = search.facts(replace(filters, phrase=(*filters.phrase, *intent.phrases)))
     known = group_people(facts, date.today())
-    listed = next((ask for ask in asks if ask.kind in LISTS), None)
-    meant = _people_asked_about(listed, known) if listed else []
-    if unread := read_section_lines(search.store, facts, meant, audience):
-        known = group_people([*facts, *unread], date.today())
     return answer_from_people(intent, known)
 
 
