@@ -97,6 +97,16 @@ def test_an_unknown_heading_in_the_style_of_the_others_is_a_section() -> None:
     assert [piece.section_path for piece in pieces_of(text)][1:] == [("Experience",), ("Invited talks",)]
 
 
+def test_headings_of_a_side_column_open_sections_in_their_own_style() -> None:
+    side = "### CONTACT\n\nana@brook.example\n\n### EDUCATION\n\nBA Physics\nHarlow College, 2007 – 2010\n\n"
+    side += "### AWARDS\n\nSilver Gull, 2017\n\n### ELSEWHERE\n\nUnion of Printers, member since 2011\n\n"
+    main = "## Profile\n\nI print.\n\n## Experience\n\nFathom | Printer | 2019 – 2021\n\n## Open source\n\ninkwell\n"
+    text = f"# Ana Brook\n\n{side}{main}"
+    pieces = pieces_of(text, markdown_blocks(text))
+    assert [piece.section_path for piece in pieces if piece.kind == "education"] == [("EDUCATION",)]
+    assert ("ELSEWHERE",) in [piece.section_path for piece in pieces]
+
+
 def test_a_heading_of_an_entry_opens_no_section() -> None:
     jobs = "FATHOM LABS\nEngineer, 2019 – 2021\n- a\n\nOAKLINE\nDeveloper, 2016 – 2019\n- b"
     text = f"EXPERIENCE\n\n{jobs}\n\nSKILLS\nGo, SQL"
@@ -253,6 +263,12 @@ def test_the_city_after_a_school_named_by_its_region_is_its_campus(
 )
 def test_a_grade_is_no_part_of_the_subject(degree: str) -> None:
     (study,) = records(f"EDUCATION\nUniversity of Porto\n{degree}\t2014 – 2016\n\nSKILLS\nGo", EducationFacts)
+    assert (study.degree, study.area) == ("MSc", "Physics")
+
+
+@pytest.mark.parametrize("way", ["MSc Physics (part-time), 2015 – 2017", "MSc Physics (part-time, 2015 – 2017)"])
+def test_how_somebody_studied_is_no_part_of_the_subject(way: str) -> None:
+    (study,) = records(f"Education\n\n{way}\nHarlow College\n\nSkills\nGo, SQL", EducationFacts)
     assert (study.degree, study.area) == ("MSc", "Physics")
 
 

@@ -103,7 +103,9 @@ def _parts_and_places(entry: ResumeEntry) -> tuple[list[str], list[str]]:
                 places.append(piece)
             elif piece and not _is_grade(piece) and not (parts and _DETAIL.match(piece)):
                 parts.append(piece)
-    parts = [split_aside(part)[0] if _is_grade(split_aside(part)[1]) else part for part in parts]
+    asides = [split_aside(part) for part in parts]
+    dropped = [_is_grade(aside) or is_employment_type(aside) for _, aside in asides]
+    parts = [bare if drop else part for part, drop, (bare, _) in zip(parts, dropped, asides, strict=True)]
     if len(parts) == 1 and degree_score(parts[0]):
         head, tail = _last_of_list(parts[0])
         parts = [head, tail] if tail and degree_score(head) and not degree_score(tail) else parts

@@ -112,7 +112,7 @@ class Headings:
             return None
         if line.level < self._style.level:
             return CONTACT if now != CONTACT else None
-        if _style(self.text, line) != self._style or (now == CONTACT and number <= self._first_heading):
+        if _style(self.text, line) not in self._styles or (now == CONTACT and number <= self._first_heading):
             return None
         return SectionStart("", self._title(line))
 
@@ -124,7 +124,7 @@ class Headings:
     def _opens(self, number: int, name: str, now: SectionStart) -> bool:
         """True if a line with a section name opens that section, rather than a part of the current one."""
         line, style = self.lines[number], self._style
-        if style is None or _style(self.text, line) == style:
+        if style is None or _style(self.text, line) in self._styles:
             return True
         if line.kind == "heading" and (not style.heading or line.level <= style.level):
             return True
@@ -139,10 +139,19 @@ class Headings:
     @cached_property
     def _style(self) -> _Style | None:
         """The style of most headings of known sections."""
+        return max(self._named_styles, key=lambda style: (self._named_styles[style], style.heading), default=None)
+
+    @cached_property
+    def _styles(self) -> frozenset[_Style | None]:
+        """That style, and those of marked headings that several known sections share, as in a column of its own."""
+        shared = (style for style, count in self._named_styles.items() if style.heading and count > 1)
+        return frozenset((self._style, *shared))
+
+    @cached_property
+    def _named_styles(self) -> Counter[_Style]:
         named = [line for line, name in zip(self.lines, self._names, strict=True) if name]
         strong = [line for line in named if not _is_weak(self.text, line)] or named[:1]
-        found = Counter(_style(self.text, line) for line in strong)
-        return max(found, key=lambda style: (found[style], style.heading), default=None)
+        return Counter(_style(self.text, line) for line in strong)
 
     @cached_property
     def _first_heading(self) -> int:
@@ -162,7 +171,7 @@ class Headings:
             (at for at in range(number - 1, -1, -1) if self._names[at] and self._title(self.lines[at]) == now.title), -1
         )
         line = self.lines[number]
-        headed = [_style(self.text, self.lines[at]) == self._style for at in (number, opening, opening + 1)]
+        headed = [_style(self.text, self.lines[at]) in self._styles for at in (number, opening, opening + 1)]
         if opening < 0 or headed != [True, True, False] or date_ranges(self.text[line.start : line.end]):
             return False
         return self._lines_to_dates(opening) <= self._lines_to_dates(number) < _NEAR_DATES
