@@ -14,9 +14,7 @@ from pipelines.text import fold, plain
 
 MAX_SUMMARY = 600
 _MIN_WORDS = 6
-_MAX_NAME_WORDS = 4
-_MAX_PARTS, _MAX_PARTICLE = 6, 3
-_IN_NAMES = str.maketrans("", "", ".'’-()\"“”")
+_MAX_NAME_WORDS, _MAX_INTRODUCED = 6, 4
 _MAX_PLACE_WORDS = 5
 _MAX_HEADLINE = 120
 _ENDS = ",.;:!?()–—"
@@ -108,7 +106,7 @@ def name_in_title(title: str) -> str:
 
 
 def is_name(words: Sequence[str]) -> bool:
-    """True for two to four words with capitals that are no place, like a person's name."""
+    """True for two to six words with capitals that are no place, like a person's name."""
     letters = str.maketrans("", "", "-'’.")
     shaped = all(
         word[:1].isupper() and word.translate(letters).isalpha()
@@ -116,13 +114,6 @@ def is_name(words: Sequence[str]) -> bool:
         if fold(word) not in word_lists("people")["particles"]
     )
     return 1 < len(words) <= _MAX_NAME_WORDS and shaped and place_score(" ".join(words)) < 2
-
-
-def is_person_name(words: str) -> bool:
-    """True for two to six words of letters with capitals, but for particles: the shape of a person's name."""
-    parts = words.split()
-    shaped = 1 < len(parts) <= _MAX_PARTS and "".join(parts).translate(_IN_NAMES).isalpha()
-    return shaped and all(part[:1].isupper() for part in parts if len(part) > _MAX_PARTICLE)
 
 
 def _introduced(words: str, title: str) -> tuple[str, str]:
@@ -145,7 +136,7 @@ def _introduced(words: str, title: str) -> tuple[str, str]:
 
 
 def _leading_name(words: Sequence[str]) -> Iterator[str]:
-    for word in words[:_MAX_NAME_WORDS]:
+    for word in words[:_MAX_INTRODUCED]:
         bare = word.strip(_ENDS)
         if not bare or not (bare[:1].isupper() or fold(bare) in word_lists("people")["particles"]):
             return

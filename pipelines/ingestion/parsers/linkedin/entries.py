@@ -4,19 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.contacts import begins_address, email_in, link_spans, without_emails
-from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
+from pipelines.facts import CertificationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import phone_in, pronouns_in, summary_of, without_pronouns
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.vocabulary import (
-    DEGREE_ENDINGS,
-    DEGREE_WORDS,
     INSTITUTION_ENDINGS,
     INSTITUTION_WORDS,
     SPOKEN_LANGUAGES,
     tokens,
 )
-from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry
+from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry, is_degree, school_entry
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
 from pipelines.ingestion.parsers.technologies import technologies_in, topic_terms
 from pipelines.structure import sentences
@@ -90,13 +88,7 @@ def _school(rows: Sequence[Row]) -> LinkedInEntry:
     years = next((dates for row in rows[: 1 + _MAX_DETAILS] if (dates := trailing_dates(row.words))), None)
     words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _is_school_detail(row.words)]
     name, *details = words or [""]
-    degree, _, area = ", ".join(filter(None, details)).partition(", ")
-    if not is_degree(degree) and not area:
-        degree, area = "", degree
-    record = EducationFacts(
-        span=span, institution=name[:200], degree=degree[:200], area=area[:200], **date_fields(years)
-    )
-    return LinkedInEntry(*span, record if name else None)
+    return school_entry(span, name, ", ".join(filter(None, details)), years)
 
 
 def trailing_dates(words: str) -> DateRange | None:
@@ -121,12 +113,6 @@ def without_dates(words: str) -> str:
 def _is_institution(words: str) -> bool:
     found = tokens(words)
     return any(word in INSTITUTION_WORDS or word.endswith(INSTITUTION_ENDINGS) for word in found)
-
-
-def is_degree(words: str) -> bool:
-    """True if the words before the first comma name a degree."""
-    found = [word.rstrip(".") for word in tokens(words.partition(",")[0])]
-    return any(word in DEGREE_WORDS or word.endswith(DEGREE_ENDINGS) for word in found)
 
 
 def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipelines.contacts import email_in, linkedin_slug
-from pipelines.facts import EducationFacts, JobFacts, PersonFacts
+from pipelines.facts import PersonFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
 from pipelines.ingestion.parsers.careers.places import place_score
-from pipelines.ingestion.parsers.careers.records import date_fields
-from pipelines.ingestion.parsers.linkedin.entries import is_degree
-from pipelines.ingestion.parsers.linkedin.jobs import MAX_POSITION, JobGroup, LinkedInEntry
+from pipelines.ingestion.parsers.linkedin.jobs import JobGroup, LinkedInEntry, job_entry, school_entry
 from pipelines.ingestion.parsers.linkedin.sections import LISTED, ProfileSection, Row, block_row, title_section
 from pipelines.types import Document
 
@@ -121,16 +119,8 @@ def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: b
     position, *body = rows
     body = body[1:] if dated else body
     span = (company if first else position).start, rows[-1].end
-    record = JobFacts(
-        span=span,
-        company=company.words[:MAX_POSITION],
-        position=position.words[:MAX_POSITION],
-        location=_place(body[0]) if body else "",
-        bullets=tuple(row.words for row in body if row.bullet),
-        **date_fields(dated),
-    )
-    lead = filter(None, (record.company, record.position, record.location, record.date_range))
-    return LinkedInEntry(*span, record, " | ".join(lead))
+    place = _place(body[0]) if body else ""
+    return job_entry(span, company.words, position.words, location=place, body=body, dated=dated)
 
 
 def _place(row: Row) -> str:
@@ -152,7 +142,10 @@ def typeset_schools(section: ProfileSection) -> list[LinkedInEntry]:
         schools[-1].append(row)
     studied = [_studied(rows) for rows in schools]
     dates = _ranges([replace(rows[0], words=when) for rows, (_, when) in zip(schools, studied, strict=True)])
-    return [_school(rows, what, dated) for rows, (what, _), dated in zip(schools, studied, dates, strict=True)]
+    return [
+        school_entry((rows[0].start, rows[-1].end), rows[0].words, what, dated)
+        for rows, (what, _), dated in zip(schools, studied, dates, strict=True)
+    ]
 
 
 def _studied(rows: Sequence[Row]) -> tuple[str, str]:
@@ -162,16 +155,6 @@ def _studied(rows: Sequence[Row]) -> tuple[str, str]:
         if _YEAR.search(when):
             return what.rstrip(" ·•"), when
     return (rows[1].words.rstrip(" ·") if len(rows) > 1 else ""), ""
-
-
-def _school(rows: Sequence[Row], what: str, dated: DateRange | None) -> LinkedInEntry:
-    degree, _, area = what.partition(", ")
-    if not is_degree(degree) and not area:
-        degree, area = "", degree
-    span = rows[0].start, rows[-1].end
-    name = rows[0].words[:200]
-    record = EducationFacts(span=span, institution=name, degree=degree[:200], area=area[:200], **date_fields(dated))
-    return LinkedInEntry(*span, record)
 
 
 def _ranges(rows: Iterable[Row]) -> list[DateRange | None]:

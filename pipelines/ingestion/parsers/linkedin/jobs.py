@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelines.facts import CareerRecord, JobFacts
+from pipelines.facts import CareerRecord, EducationFacts, JobFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.separators import cuts
-from pipelines.ingestion.parsers.careers.vocabulary import EMPLOYMENT_TYPES
+from pipelines.ingestion.parsers.careers.vocabulary import DEGREE_ENDINGS, DEGREE_WORDS, EMPLOYMENT_TYPES, tokens
 from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
 from pipelines.text import digit_runs, fold
 
 _REST = " \t\n()[]·•|,;:-–—"
 _AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
-MAX_POSITION = 200
+_MAX_NAME = 200
 
 
 def row_dates(row: Row) -> DateRange | None:
@@ -221,15 +221,38 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedIn
     body = rows[head.dates + 1 : end]
     location = location_of(body[0], strict=joined) if body else ""
     span = rows[head.first].start, rows[end - 1].end
-    if not company:
-        return LinkedInEntry(*span)
+    return (
+        job_entry(span, company, position, location=location, body=body, dated=dated)
+        if company
+        else LinkedInEntry(*span)
+    )
+
+
+def job_entry(
+    span: tuple[int, int], company: str, position: str, *, location: str, body: Sequence[Row], dated: DateRange | None
+) -> LinkedInEntry:
+    """A job with its facts; `body` are the rows below its dates."""
     record = JobFacts(
         span=span,
-        company=company[:MAX_POSITION],
-        position=position[:MAX_POSITION],
+        company=company[:_MAX_NAME],
+        position=position[:_MAX_NAME],
         location=location,
         bullets=tuple(row.words for row in body if row.bullet),
         **date_fields(dated),
     )
-    lead = " | ".join(filter(None, (company, position, location, record.date_range)))
-    return LinkedInEntry(*span, record, lead)
+    return LinkedInEntry(*span, record, " | ".join(filter(None, (company, position, location, record.date_range))))
+
+
+def school_entry(span: tuple[int, int], name: str, studied: str, dated: DateRange | None) -> LinkedInEntry:
+    """A school with its facts; what was studied is a degree and its subject, or one of the two."""
+    degree, _, area = studied.partition(", ")
+    if not is_degree(degree) and not area:
+        degree, area = "", degree
+    names = {"institution": name[:_MAX_NAME], "degree": degree[:_MAX_NAME], "area": area[:_MAX_NAME]}
+    return LinkedInEntry(*span, EducationFacts(span=span, **names, **date_fields(dated)) if name else None)
+
+
+def is_degree(words: str) -> bool:
+    """True if the words before the first comma name a degree."""
+    found = [word.rstrip(".") for word in tokens(words.partition(",")[0])]
+    return any(word in DEGREE_WORDS or word.endswith(DEGREE_ENDINGS) for word in found)

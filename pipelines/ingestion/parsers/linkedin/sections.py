@@ -9,7 +9,7 @@ from pipelines.bullets import BULLETS, SIGNS
 from pipelines.contacts import linkedin_slug
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
-from pipelines.ingestion.parsers.careers.people import is_person_name
+from pipelines.ingestion.parsers.careers.people import is_name
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.words import word_lists
@@ -215,7 +215,7 @@ def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
     last = main if main is not None else len(rows)
     within = sorted(set(range(1, last)).difference(titles))
     addressed = [at for at in within if _is_slug(rows[at].words, slug)]
-    headed = [at for at in within if rows[at].level and is_person_name(rows[at].words)]
+    headed = [at for at in within if rows[at].level and is_name(rows[at].words.split())]
     if addressed or headed:
         return addressed[0] if addressed else min(headed, key=lambda at: (rows[at].level, -at))
     return _name_before(rows, max(title for title in titles if title < last), last) if within else None
@@ -229,7 +229,7 @@ def _name_before(rows: Sequence[Row], title: int, main: int) -> int | None:
     if title_section(rows[title].words) == "languages" and levelled and levelled[-1] + 1 < main:
         return levelled[-1] + 1
     order = [at for at in (main - 3, main - _NAME_ROWS, main - 2) if at > title]
-    return next((at for at in order if is_person_name(rows[at].words) and rows[at].words.istitle()), None)
+    return next((at for at in order if is_name(rows[at].words.split()) and rows[at].words.istitle()), None)
 
 
 def _is_slug(words: str, slug: str) -> bool:

@@ -260,3 +260,19 @@ def supported_facts(text: str, records: Sequence[CareerRecord], start: int, end:
     spans = ((record, (max(start, record.span[0]), min(end, record.span[1]))) for record in records)
     found = (supported_by(record, f"{text[slice(*span)]}\n{lead}") for record, span in spans)
     return combined([checked for checked in found if checked])
+
+
+def bullet_spans(text: str, entry: ResumeEntry) -> Iterator[tuple[int, int]]:
+    """The list items of an entry, each with the lines that continue it; columns beside the list are left out."""
+    opened: tuple[int, int] | None = None
+    for marked in (*entry.head, *entry.after, *entry.body):
+        line = marked.line
+        if line.kind == "more" and opened:
+            opened = opened[0], line.end
+            continue
+        if opened:
+            yield opened
+        end = text.rfind("\t", line.body, line.end) if marked.parts or marked.anchor else -1
+        opened = (line.body, end if end > 0 else line.end) if line.kind == "bullet" else None
+    if opened:
+        yield opened

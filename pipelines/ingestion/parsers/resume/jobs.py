@@ -26,7 +26,13 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     tokens,
 )
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.resume.entries import PiecesByPart, ResumeEntry, entries_by_part, leading_pieces
+from pipelines.ingestion.parsers.resume.entries import (
+    PiecesByPart,
+    ResumeEntry,
+    bullet_spans,
+    entries_by_part,
+    leading_pieces,
+)
 from pipelines.ingestion.parsers.resume.job_candidates import (
     SURE_PREPOSITIONS,
     Candidates,
@@ -439,24 +445,8 @@ def _job_piece(text: str, entry: ResumeEntry, job: JobReading, lead: str, part: 
         position=job.position,
         location=job.location,
         industry=job.industry,
-        bullets=tuple(_bullets(text, entry)),
+        bullets=tuple(" ".join(text[slice(*span)].split()) for span in bullet_spans(text, entry)),
         **date_fields(entry.dated),
     )
     known = supported_by(facts, f"{text[slice(*span)]}\n{lead}")
     return Piece(*span, part.path, "job", known, end_year(entry.dated), lead)
-
-
-def _bullets(text: str, entry: ResumeEntry) -> Iterator[str]:
-    """The list items of an entry; wrapped lines are joined, columns beside the list are left out."""
-    opened: tuple[int, int] | None = None
-    for marked in (*entry.head, *entry.after, *entry.body):
-        line = marked.line
-        if line.kind == "more" and opened:
-            opened = opened[0], line.end
-            continue
-        if opened:
-            yield " ".join(text[slice(*opened)].split())
-        end = text.rfind("\t", line.body, line.end) if marked.parts or marked.anchor else -1
-        opened = (line.body, end if end > 0 else line.end) if line.kind == "bullet" else None
-    if opened:
-        yield " ".join(text[slice(*opened)].split())

@@ -18,7 +18,7 @@ from pipelines.facts import (
 )
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import (
-    is_person_name,
+    is_name,
     phone_in,
     pronouns_in,
     summary_of,
@@ -34,6 +34,7 @@ from pipelines.ingestion.parsers.resume.education import education_records
 from pipelines.ingestion.parsers.resume.entries import (
     PiecesByPart,
     ResumeEntry,
+    bullet_spans,
     entries_by_part,
     leading_pieces,
     parts_of_section,
@@ -251,7 +252,7 @@ def _project(text: str, entry: ResumeEntry) -> ProjectFacts | None:
     name = _first_words(text, entry)
     if not name:
         return None
-    bullets = tuple(words_of(text[body:end]) for body, end in _bullets(entry))
+    bullets = tuple(words_of(text[slice(*span)]) for span in bullet_spans(text, entry))
     words = " ".join(plain(text[entry.start : entry.end]).split())
     return ProjectFacts(
         span=(entry.start, entry.end),
@@ -263,20 +264,6 @@ def _project(text: str, entry: ResumeEntry) -> ProjectFacts | None:
         bullets=bullets,
         **date_fields(entry.dated),
     )
-
-
-def _bullets(entry: ResumeEntry) -> Iterator[tuple[int, int]]:
-    """The spans of the entry's list items, each with the lines that continue it."""
-    opened: tuple[int, int] | None = None
-    for one in (*entry.head, *entry.after, *entry.body):
-        if one.line.kind == "bullet":
-            if opened:
-                yield opened
-            opened = one.line.body, one.line.end
-        elif opened and one.line.kind == "more":
-            opened = opened[0], one.line.end
-    if opened:
-        yield opened
 
 
 def _purpose(text: str, entry: ResumeEntry, name: str) -> str:
@@ -561,7 +548,7 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
 
 def _is_name(words: str) -> bool:
     """True if the words look like a person: two to six with capitals, no company, no position."""
-    return is_person_name(words.replace(",", "")) and not title_score(words) and not company_score(words)
+    return is_name(words.replace(",", "").split()) and not title_score(words) and not company_score(words)
 
 
 def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The sections of a resume by its headings, across columns and pages."""
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,7 +112,8 @@ class Headings:
             return None
         if line.level < self._style.level:
             return CONTACT if now != CONTACT else None
-        if _style(self.text, line) not in self._styles or (now == CONTACT and number <= self._first_heading):
+        styles = self._styles if now != CONTACT else (self._style,)  # a headline may look like a section
+        if _style(self.text, line) not in styles or (now == CONTACT and number <= self._first_heading):
             return None
         return SectionStart("", self._title(line))
 
@@ -139,19 +140,22 @@ class Headings:
     @cached_property
     def _style(self) -> _Style | None:
         """The style of most headings of known sections."""
-        return max(self._named_styles, key=lambda style: (self._named_styles[style], style.heading), default=None)
+        return max(self._named_styles, key=lambda style: (len(self._named_styles[style]), style.heading), default=None)
 
     @cached_property
     def _styles(self) -> frozenset[_Style | None]:
         """That style, and those of marked headings that several known sections share, as in a column of its own."""
-        shared = (style for style, count in self._named_styles.items() if style.heading and count > 1)
+        shared = (style for style, names in self._named_styles.items() if style.heading and len(set(names)) > 1)
         return frozenset((self._style, *shared))
 
     @cached_property
-    def _named_styles(self) -> Counter[_Style]:
-        named = [line for line, name in zip(self.lines, self._names, strict=True) if name]
-        strong = [line for line in named if not _is_weak(self.text, line)] or named[:1]
-        return Counter(_style(self.text, line) for line in strong)
+    def _named_styles(self) -> dict[_Style, list[str]]:
+        """The known sections by the style of their headings; those of weak names only where there are no others."""
+        named = [(line, name) for line, name in zip(self.lines, self._names, strict=True) if name]
+        found: dict[_Style, list[str]] = defaultdict(list)
+        for line, name in [each for each in named if not _is_weak(self.text, each[0])] or named[:1]:
+            found[_style(self.text, line)].append(name)
+        return found
 
     @cached_property
     def _first_heading(self) -> int:
