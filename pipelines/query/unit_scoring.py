@@ -104,7 +104,8 @@ class ScoredUnits:
         named: (n,): the share of what is named in the unit and around it, at the best of its parts.
         told, fitting: (n,): see `answer_signals`.
         focused: How many terms say what is asked, four at most; four where none does.
-        asked: (n,): the likeness (-1..1) of the first word that says what is asked to the unit's nearest.
+        asked: (n,): the likeness (-1..1) of the first word that says what is asked to the unit's nearest; 1 where its
+            heading is the date that is asked for.
         is_open: True if a way or a reason is asked for, which many words can tell.
         is_exact: True if a value is asked for that a part either holds or does not.
     """
@@ -195,10 +196,13 @@ def score_units(
         rough = _rough(lexical, read, wanted, scorer)
         kept = sorted(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
         read, lexical = [read[at] for at in kept], lexical[kept]
-    asked, *texts = scorer.pieces([wanted.text, *(each.text for each in read)])
-    question = _Question(wanted, asked)
+    typed, *texts = scorer.pieces([wanted.text, *(each.text for each in read)])
+    question = _Question(wanted, typed)
     found = [question.interaction(own, each) for own, each in zip(texts, read, strict=True)]
     learned = np.array([each[:_LEARNED] for each in found], np.float32).reshape(-1, _LEARNED)
+    asked = np.array([each[_LEARNED] for each in found], np.float32)
+    if wanted.kind == "when":
+        asked = np.maximum(asked, np.array([each.under for each in read], np.float32))
     signals = np.concatenate([learned, lexical], axis=1)
     model = unit_weights()
     parts = tuple(
@@ -214,7 +218,7 @@ def score_units(
         told=np.array([each.told for each in told], np.float32),
         fitting=np.array([each.fitting for each in told], np.float32),
         focused=float(min(len(wanted.focus), 4) or 4),
-        asked=np.array([each[_LEARNED] for each in found], np.float32),
+        asked=asked,
         is_open=wanted.kind in ("how", "why"),
         is_exact=wanted.kind in EXACT_KINDS and bool(wanted.focus),
     )

@@ -7,7 +7,7 @@ import pytest
 from config.settings import EvidenceSettings
 from pipelines.answers import Source
 from pipelines.models.minilm import Pieces
-from pipelines.query.answerers.quotation import NAMES_NOTHING, Extraction, cited, extract, is_answer
+from pipelines.query.answerers.quotation import ANSWER_FLOOR, NAMES_NOTHING, Extraction, cited, extract, is_answer
 from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.question.form import classify_question
@@ -225,6 +225,11 @@ def test_a_question_after_a_value_that_no_line_about_it_holds_is_not_answered() 
 def test_a_unit_that_does_not_say_what_is_asked_of_what_it_names_answers_less_probably() -> None:
     text = "Ann Vik holds a degree in welding. Ann Vik went to sea. The crane is blue."
     assert told("Which degree does Ann Vik hold?", text) > told("Which surname does Ann Vik hold?", text) + 0.1
+
+
+def test_a_heading_with_the_date_that_is_asked_for_says_what_is_asked() -> None:
+    text = "# Changelog\n\n## [1.4.0] - 2024-05-06\n\n- A dark theme.\n\n## [1.3.2] - 2024-02-11\n\n- No flickering.\n"
+    assert told("When was 1.4.0 released?", text) >= ANSWER_FLOOR
 
 
 def test_a_way_is_quoted_with_the_code_beside_it() -> None:

@@ -22,6 +22,8 @@ def aim(question: str) -> QuestionType:
         ("What does a ticket cost?", "money"),
         ("How much was the yard fined?", "money"),
         ("What was the budget of the yard?", "money"),
+        ("Total budget of the yard?", "money"),
+        ("Who signs the budget?", "who"),
         ("What share of the crates was late?", "share"),
         ("By how much did the bill fall?", "share"),
         ("How long was the strike?", "duration"),
