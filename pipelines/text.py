@@ -167,6 +167,8 @@ def canonical(raw: str) -> str:
     Control characters (but tab and newline), byte order marks, zero-width and private-use characters are removed;
     form feeds and their like become spaces, so that neither words nor line numbers run together.
     """
+    if raw.isprintable():  # nothing but characters that are drawn, and spaces
+        return unicodedata.normalize("NFC", raw)
     for sign in _NEWLINES:
         raw = raw.replace(sign, "\n")
     for sign in _SPACES:

@@ -1,6 +1,6 @@
 """CLASSIFY: the category of a document, from its name, source, structure and words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -116,7 +116,7 @@ def linkedin_confidence(shape: TextShape) -> float:
         3.0 * ("(LinkedIn)" in shape.text[:3_000])
         + 3.0 * ("top_skills" in shape.profile_titles)
         + 3.0 * timed
-        + 2.0 * _is_on_site(word_parts(shape.text))
+        + 2.0 * _is_on_site(shape.text)
         + 2.0 * _joined_jobs(shape)
     )
     numbered = [notice.text for notice in shape.document.furniture] + list(shape.lines[:400])
@@ -138,8 +138,11 @@ def _joined_jobs(shape: TextShape) -> bool:
     return bool(above) and 4 * sum(split_position(line) is not None for line in above) >= 3 * len(above)
 
 
-def _is_on_site(words: Sequence[str]) -> bool:
+def _is_on_site(page: str) -> bool:
     """True if the words of LinkedIn's own page are there: "Contact Ann on LinkedIn", "500+ connections"."""
+    if not any(word in page.lower() for word in ("connections", "recommended", " on linkedin")):
+        return False
+    words = word_parts(page)
     text = f" {' '.join(words)} "
     _, found, rest = text.partition(" contact ")
     is_contact = bool(found) and " on linkedin " in rest[: _MAX_NAME + 20]
