@@ -30,7 +30,10 @@ _KINDS = frozenset(
 )
 
 
-_TITLES = frozenset("dr dipl ing mr mrs ms msc mba phd prof bsc md jr sr".split())
+_TITLES = frozenset(
+    """dipl dott dr frau herr ing jr madame mba md miss mme monsieur mr mrs ms msc mx phd prof senor senora
+    signor signora sr sra""".split()
+)
 
 
 def only_person(names: Sequence[str]) -> str:

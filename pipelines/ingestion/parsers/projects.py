@@ -64,13 +64,16 @@ class Purpose:
     is_elsewhere: bool = False
 
 
+README_ENDS = (".readme", "-readme", "_readme", " readme")  # of names without their extension: "koma.README.md"
+
+
 def is_readme(document: Document) -> bool:
     """True for a README, for the description of a repository without one, and for a file in a folder of READMEs."""
     path = PurePosixPath(str(document.metadata.get("path") or document.name))
     if "repository" in document.metadata and not document.metadata.get("path"):
         return True
     listed = document.category == "github" and "path" not in document.metadata and path.parent.name.lower() in _FOLDERS
-    return fold(path.stem).startswith("readme") or listed
+    return fold(path.stem).startswith("readme") or fold(path.stem).endswith(README_ENDS) or listed
 
 
 def project_of(document: Document) -> ProjectFacts | None:
@@ -162,6 +165,8 @@ def _name_of_file(document: Document) -> str:
     stem = path.stem
     if fold(stem).startswith("readme"):
         return path.parent.name
+    if fold(stem).endswith(README_ENDS):
+        return stem[: -len("-readme")]
     return stem.rpartition(".")[2] or stem
 
 
@@ -200,7 +205,7 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
         elif paragraph < _MAX_PARAGRAPHS and _is_prose(text, block, items=is_about):
             for number, (start, end) in enumerate(sentences(text[block.start : block.end])[:_MAX_SENTENCES]):
                 place = block.start + start, block.start + end
-                words = " ".join(plain(text[slice(*place)], images=False).split()).rstrip(":")
+                words = " ".join(plain(text[slice(*place)], images=False).split()).rstrip(":").strip("*")
                 words = words.rpartition("? ")[2]
                 if is_name and (tagline := _name_and_tagline(words)[1]):  # of a manual page
                     yield Purpose(*place, tagline, _TAGLINE_SCORE)

@@ -6,7 +6,7 @@ from functools import cache, partial
 from typing import Any
 
 from pipelines.query.answer import AnswerEvents, Draft
-from pipelines.query.answerers import careers, corpus, model, overview, people, quotation
+from pipelines.query.answerers import careers, corpus, kinds, model, overview, people, quotation
 from pipelines.query.careers.computed_answer import ComputedAnswer
 from pipelines.query.context import Retrieved
 from pipelines.query.search import Search
@@ -50,6 +50,7 @@ _DATABASE = (
     FromDatabase("people", people.find, people.write, "it names whom it means, or only one person fits"),
     FromDatabase("careers", careers.find, careers.write, "no career fact answers every word of the question"),
     FromDatabase("overview", overview.find, overview.write, "it asks for no overview, or no fact states it"),
+    FromDatabase("kinds", kinds.find, kinds.write, "no fact states what questions of its kind ask for"),
 )
 # In this order; each gives a Draft, or None and the reason to the ledger.
 ANSWERERS: tuple[Callable[[Search, Retrieve], Draft | None], ...] = (*_DATABASE, model.try_answer, quotation.try_answer)

@@ -73,8 +73,20 @@ def find(search: Search) -> CorpusAnswer | None:
         ModelError, ServiceUnavailable: If the database or every retriever fails.
     """
     asked = corpus_question(search.intent) if search.intent.form == "corpus" else None
-    if asked is None:
-        return None
+    return _answer(search, asked) if asked else None
+
+
+def posts(search: Search) -> CorpusAnswer | None:
+    """The list of the blog posts, the latest first; None without any.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    found = _answer(search, CorpusQuestion("list", "blog post", several=True, named=True))
+    return found if found and found.named and found.named[0][0].category == "blog" else None
+
+
+def _answer(search: Search, asked: CorpusQuestion) -> CorpusAnswer | None:
     noun = asked.noun
     stored, shown, filters = _stored_as(search, noun)
     if not stored:

@@ -59,11 +59,18 @@ def find(search: Search) -> OverviewAnswer | None:
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    request, intent = search.request, search.intent
-    known = search.names
+    intent, known = search.intent, search.names
     asked = overview_of(intent, known.people, known.projects) if intent.form == "overview" else None
-    if asked is None or not search.settings.answer.facts:
-        return None
+    return compose(search, asked) if asked and search.settings.answer.facts else None
+
+
+def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
+    """The overview that is asked for; None where facts lack.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be read.
+    """
+    request, intent = search.request, search.intent
     facts = search.facts(replace(request.filters, phrase=()))
     today = date.today()
     people, projects = group_people(facts, today), corpus_projects(facts, today)

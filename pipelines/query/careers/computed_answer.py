@@ -166,7 +166,7 @@ def job_item(job: Job, fact: Fact, form: str = "") -> ComputedItem:
     """A job as an answer names it: `Engineer at Acme (May 2019 - Jul 2022)`; `form` must stand in its span too."""
     record = fact.record
     assert isinstance(record, JobFacts)
-    what = f"{record.position} at {record.company}" if record.position else record.company
+    what = " at ".join(filter(None, (record.position, record.company)))
     months = [month_text(month) for month in (record.start_month, record.end_month or "") if month]
     when = record.date_range or " to ".join([*months, *(["today"] if record.current else [])])
     quotes = tuple(filter(None, (record.company, record.position, record.date_range, form)))

@@ -1,6 +1,6 @@
 """Questions for an overview of a person, of projects, of talks, or of the experience with something."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,6 +53,46 @@ def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence
     asked = _Asked(text, intent, people, projects)
     readers = (_project, _compare, _self, _place, _contact, _talks, _projects, _experience)
     return next((found for reader in readers if (found := reader(asked))), None)
+
+
+_OF_KIND: Mapping[str, OverviewKind] = {
+    "self": "self", "place": "place", "contact": "contact", "projects": "projects", "built_with": "built",
+    "experience_with": "experience", "talks": "talks", "compare": "compare", "project": "project",
+}  # fmt: skip
+
+
+def overview_of_kind(
+    kind: str, intent: QueryIntent, people: Collection[str], projects: Sequence[str], topics: Collection[str]
+) -> OverviewQuestion | None:
+    """The overview that a question of a kind asks for; None where it names too few projects, or no topic.
+
+    Args:
+        kind: A name of `question_kinds`.
+        intent: The question as understood.
+        people: Names of the people whose careers are stored.
+        projects: Names of the projects that are stored.
+        topics: Folded skills, languages and fields that facts state.
+    """
+    found = _OF_KIND.get(kind)
+    if found is None:
+        return None
+    asked = _Asked(read(intent.wording), intent, people, projects)
+    names = asked.projects if found in ("compare", "project") else ()
+    if (found == "compare" and len(names) < 2) or (found == "project" and len(names) != 1):
+        return None
+    left = asked.without("building", "projects", "experience", "using", "talks", "speaking", "ordering", "open")
+    rest = _left_of(left, projects)
+    topic = (_stated(rest, topics) or " ".join(rest[:_MAX_TOPIC])) if found in ("built", "experience") else ""
+    if found in ("built", "experience") and not topic:
+        return None
+    return OverviewQuestion(found, topic, names, intent.years if found == "talks" else ())
+
+
+def _stated(rest: Sequence[str], topics: Collection[str]) -> str:
+    """The longest run of these words that is a topic which facts state, the first of several; empty without one."""
+    sizes = range(min(_MAX_TOPIC, len(rest)), 0, -1)
+    runs = (" ".join(rest[at : at + size]) for size in sizes for at in range(len(rest) - size + 1))
+    return next((run for run in runs if run in topics), "")
 
 
 class _Asked:

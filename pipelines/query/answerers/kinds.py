@@ -1,0 +1,169 @@
+"""KINDS: answers from typed facts by the kind of a question, where the rules do not know every word of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+
+import numpy as np
+
+from pipelines.models.embedding import piece_vectors
+from pipelines.query.answer import AnswerEvents
+from pipelines.query.answerers import careers, corpus, overview
+from pipelines.query.answerers.overview import OverviewAnswer
+from pipelines.query.careers.by_kind import CAREER_KINDS, CareerOf, answer_of_kind
+from pipelines.query.careers.computed_answer import ComputedAnswer, provenance_note
+from pipelines.query.careers.disagreements import CAREER_CATEGORIES
+from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
+from pipelines.query.context import sources_of_nodes
+from pipelines.query.person_filter import unknown_people
+from pipelines.query.question.kind import Kind, kind_model
+from pipelines.query.question.overview import overview_of_kind
+from pipelines.query.question.words import read, words
+from pipelines.query.quotable_units import quotable_units
+from pipelines.query.search import Search
+from pipelines.store.known_names import name_words
+from pipelines.store.tokens import STOP_WORDS
+from pipelines.text import fold
+
+Found = ComputedAnswer | OverviewAnswer | corpus.CorpusAnswer
+_OF_SECTIONS = frozenset({"awards", "hobbies", "hire"})  # which no fact states, but a section of a resume may
+_MOST_SECTIONS = 3
+_MOST_ITEMS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _OfKind:
+    """A question of a kind: its folded words, the person whom it is about, and the stored projects."""
+
+    search: Search
+    kind: Kind
+    said: tuple[str, ...]
+    person: Person
+    projects: Sequence[Project]
+
+    @property
+    def strange(self) -> list[str]:
+        """The words that neither the kind nor the career explains."""
+        known = STOP_WORDS | words("overview-fillers") | _career_words(self.person)
+        return [word for word in self.said if word not in known and not kind_model().leads_to(word, self.kind.name)]
+
+
+def find(search: Search) -> Found | None:
+    """What typed facts say to a question of its kind, of the person whom it is about; None for others.
+
+    Raises:
+        ModelError, ServiceUnavailable: If the local model or the database cannot be read.
+    """
+    intent = search.intent
+    is_asked = search.settings.answer.facts and intent.person and not (intent.greeting or intent.phrases)
+    kind = kind_of(search) if is_asked else None
+    if kind is None or not kind.is_sure:
+        return None
+    facts, today = search.facts(replace(search.request.filters, phrase=())), date.today()
+    person = next((each for each in group_people(facts, today) if fold(each.name) == fold(intent.person)), None)
+    if person is None or _is_about_others(search, person):
+        return None
+    asked = _OfKind(search, kind, tuple(read(intent.wording).all), person, corpus_projects(facts, today))
+    if kind.name in CAREER_KINDS:
+        return _from_career(asked)
+    reader = {"posts": _posts, **dict.fromkeys(_OF_SECTIONS, _from_sections)}.get(kind.name, _overview)
+    return reader(asked)
+
+
+def _from_career(asked: _OfKind) -> ComputedAnswer | None:
+    if asked.search.intent.documents and not _is_named_by_career(asked.search, asked.person):
+        return None
+    languages = frozenset(fold(name) for project in asked.projects for name in project.languages)
+    career = CareerOf(asked.person, asked.said, asked.search.intent.years, languages)
+    computed = None if asked.strange else answer_of_kind(asked.kind.name, career)
+    if computed:
+        asked.search.ledger.note(provenance_note(computed))
+    return computed
+
+
+def _posts(asked: _OfKind) -> corpus.CorpusAnswer | None:
+    return None if asked.search.intent.documents or asked.strange else corpus.posts(asked.search)
+
+
+def _overview(asked: _OfKind) -> OverviewAnswer | None:
+    intent, known = asked.search.intent, asked.search.names
+    topics = _topics(asked.person, asked.projects)
+    wanted = overview_of_kind(asked.kind.name, intent, known.people, known.projects, topics)
+    if wanted is None or (wanted.kind in ("self", "place", "contact", "talks") and asked.strange):
+        return None
+    return overview.compose(asked.search, wanted)
+
+
+def kind_of(search: Search) -> Kind:
+    """The kind of the question.
+
+    Raises:
+        ModelError: If the local model cannot be read.
+    """
+    return _kinds_of(search, [search.intent.wording])[0]
+
+
+def _kinds_of(search: Search, texts: Sequence[str]) -> list[Kind]:
+    means = [each.vectors.sum(axis=0) for each in piece_vectors(search.embed_model, texts)]
+    vectors = [mean / max(float(np.linalg.norm(mean)), 1e-9) for mean in means]
+    return [kind_model().kind(text, vector) for text, vector in zip(texts, vectors, strict=True)]
+
+
+def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
+    """The items of the sections of resumes and profiles whose titles are of a kind; None without such a section."""
+    search = asked.search
+    if asked.strange:
+        return None
+    filters, audience = search.request.filters, search.request.audience
+    careers_only = replace(
+        filters, category=tuple(sorted(CAREER_CATEGORIES.intersection(filters.category or CAREER_CATEGORIES)))
+    )
+    ids = search.store.matching_ids(careers_only, audience) if careers_only.category else ()
+    nodes = search.store.fetch(ids, filters=careers_only, audience=audience).values()
+    titled = [(fold(node.metadata["section_path"][-1]), node) for node in nodes if node.metadata["section_path"]]
+    titles = sorted({title for title, node in titled if node.metadata["kind"] == "text"})
+    known = {title for title, own in zip(titles, _kinds_of(search, titles), strict=True) if own.name == asked.kind.name}
+    chosen = [node for title, node in titled if title in known][:_MOST_SECTIONS]
+    sources = sources_of_nodes(chosen, search.store.engine, audience)
+    units = [(source, unit) for source in sources for unit in quotable_units([source])]
+    lines = [overview.Line(part.text, source, (part.text,)) for source, unit in units for part in unit.parts]
+    return OverviewAnswer(tuple(lines[:_MOST_ITEMS])) if lines else None
+
+
+def _topics(person: Person, projects: Sequence[Project]) -> frozenset[str]:
+    """The folded skills, languages and fields that the facts state."""
+    of_projects = (name for project in projects for name in (*project.languages, *project.topics))
+    return frozenset(map(fold, (*(skill for skill, _ in person.skills), *of_projects)))
+
+
+def _is_about_others(search: Search, person: Person) -> bool:
+    """True if the question names somebody whose career no document states."""
+    people = [(name, "") for name in search.names.people]
+    organisations = [job.record.company for job in person.jobs]
+    organisations += [getattr(group[0].record, "institution", "") for group in person.education]
+    return bool(unknown_people(search.intent, people, [*organisations, *search.names.projects]))
+
+
+def _is_named_by_career(search: Search, person: Person) -> bool:
+    """True if every name that the question was recognised by is of the person, or of an employer or a school."""
+    own = [person.name, *(job.record.company for job in person.jobs)]
+    own += [getattr(group[0].record, "institution", "") for group in person.education]
+    held = [name_words(name) for name in own]
+    return all(any(name_words(name) & words for words in held) for name in search.intent.names)
+
+
+@lru_cache(maxsize=16)
+def _career_words(person: Person) -> frozenset[str]:
+    records = [fact.record for job in person.jobs for fact in job.stated]
+    studies = [fact.record for group in person.education for fact in group]
+    fields = ("company", "position", "location", "institution", "degree", "area")
+    said = [getattr(record, field, "") for record in (*records, *studies) for field in fields]
+    return frozenset(part for text in (person.name, *said) for word in read(text).words for part in word.parts)
+
+
+def write(search: Search, found: Found) -> AnswerEvents:
+    """Yield what was found with a footnote for each fact, then the Verdicts."""
+    if isinstance(found, ComputedAnswer):
+        return careers.write(search, found)
+    return overview.write(search, found) if isinstance(found, OverviewAnswer) else corpus.write(search, found)

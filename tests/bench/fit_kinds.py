@@ -1,0 +1,100 @@
+"""Fit the kinds of questions: `python -m tests.bench.fit_kinds FILE... [--fit]`.
+
+Each FILE has a line "kind<TAB>question" for each question, by one writer. Without --fit it prints, for each file, how a
+model of the other files reads it; with --fit the model of all files is written as well.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+from pipelines.models.minilm import load_minilm
+from pipelines.query.question.kind import KINDS_FILE, OTHER, SURE, Array, KindModel, grams
+from tests.bench import show
+
+_STRENGTH = 12.0  # the inverse of the L2 penalty; of 3, 10 and 30 the best between writers
+_LEAST = 2  # questions that must hold a word or a pair of words
+
+
+def read(path: Path) -> list[tuple[str, str]]:
+    """(kind, question) of each line."""
+    lines = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line)
+    return [(kind, question) for kind, _, question in lines]
+
+
+def vectors(questions: Sequence[str]) -> Array:
+    """(n, 384): the unit means of the word pieces of each question."""
+    means = [pieces.vectors.mean(axis=0) for pieces in load_minilm().embed_pieces(questions)]
+    return np.stack([mean / np.linalg.norm(mean) for mean in means]).astype(np.float32)
+
+
+def fit(questions: Sequence[tuple[str, str]], dense: Array) -> KindModel:
+    """The model with the greatest likelihood less its L2 penalty."""
+    kinds = tuple(sorted({kind for kind, _ in questions}))
+    counts = Counter(gram for _, question in questions for gram in grams(question))
+    places = {gram: place for place, gram in enumerate(sorted(g for g, n in counts.items() if n >= _LEAST))}
+    held = np.zeros((len(questions), len(places)), np.float32)
+    for row, (_, question) in enumerate(questions):
+        own = [places[gram] for gram in grams(question) if gram in places]
+        held[row, own] = 1 / np.sqrt(max(len(own), 1))
+    signals = np.hstack([held, dense, np.ones((len(questions), 1), np.float32)])
+    wanted = np.eye(len(kinds), dtype=np.float32)[[kinds.index(kind) for kind, _ in questions]]
+
+    def loss(flat: Array) -> tuple[float, Array]:
+        weights = flat.reshape(signals.shape[1], len(kinds)).astype(np.float32)
+        scores = signals @ weights
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        told = odds / odds.sum(axis=1, keepdims=True)
+        kept = np.vstack([weights[:-1], np.zeros((1, len(kinds)), np.float32)])
+        cost = -_STRENGTH * float(np.log((told * wanted).sum(axis=1) + 1e-12).sum()) + 0.5 * float((kept**2).sum())
+        return cost, (_STRENGTH * (signals.T @ (told - wanted)) + kept).ravel().astype(np.float64)
+
+    best = minimize(
+        loss, np.zeros(signals.shape[1] * len(kinds)), jac=True, method="L-BFGS-B", options={"maxiter": 200}
+    )
+    weights = best.x.reshape(signals.shape[1], len(kinds)).astype(np.float32)
+    return KindModel(kinds, places, weights[: len(places)], weights[len(places) : -1], weights[-1])
+
+
+def report(model: KindModel, questions: Sequence[tuple[str, str]], dense: Array) -> str:
+    """How the model reads these questions."""
+    found = [model.kind(question, vector) for (_, question), vector in zip(questions, dense, strict=True)]
+    right = [own.name == kind for own, (kind, _) in zip(found, questions, strict=True)]
+    sure = [at for at, own in enumerate(found) if own.is_sure]
+    known = [at for at, (kind, _) in enumerate(questions) if kind != OTHER]
+    others = [at for at, (kind, _) in enumerate(questions) if kind == OTHER]
+    told = sum(right[at] for at in sure)
+    return (
+        f"{len(questions)} questions: right {np.mean(right):.3f}; taken for a kind (from {SURE}): right "
+        f"{told / len(sure):.3f} of {len(sure)}, {told / len(known):.3f} of those of a kind, "
+        f"{len(set(sure) & set(others)) / len(others):.3f} of the others"
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    files = [Path(name) for name in arguments if name != "--fit"]
+    read_files = [read(path) for path in files]
+    dense = [vectors([question for _, question in questions]) for questions in read_files]
+    for at, path in enumerate(files):
+        rest = [place for place in range(len(files)) if place != at]
+        model = fit([each for place in rest for each in read_files[place]], np.vstack([dense[place] for place in rest]))
+        show(f"{path.name}, by the others: {report(model, read_files[at], dense[at])}")
+    if "--fit" in arguments:
+        model = fit([each for questions in read_files for each in questions], np.vstack(dense))
+        np.savez_compressed(
+            KINDS_FILE,
+            kinds=np.array(model.kinds),
+            grams=np.array(list(model.places)),
+            words=model.words.astype(np.float16),
+            vector=model.vector.astype(np.float16),
+            alone=model.alone,
+        )
+        show(f"written to {KINDS_FILE}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,64 @@
+"""Questions in words that no rule knows, answered from the typed facts of the person whom they are about."""
+
+import pytest
+
+from config.settings import Settings
+from pipelines.ingestion.run import ingest
+from pipelines.query.engine import QueryEngine, build_query_engine
+from tests.conftest import MakeSettings
+
+FILES = {
+    "resume.md": (
+        "# Ines Varga\n\nPorto, Portugal | ines@varga.example\n\n"
+        "## Experience\n\n### River Office | Data Engineer | Porto | March 2019 - Present\n\n"
+        "- Moved the gauge archive\n\n"
+        "### Tide Lab | Analyst | Lisbon | May 2015 - February 2019\n\n- Wrote tide reports\n\n"
+        "## Skills\n\nCode: Rust, Python\n\nPrograms: QGIS, Excel\n\n"
+        "## Languages\n\nPortuguese (native), English (fluent)\n\n"
+        "## Off the clock\n\n- Sea swimming in winter\n"
+    ),
+    "tidebook/README.md": "# tidebook\n\nA small Rust library that predicts tides.\n\n## Install\n\nRun cargo.\n",
+    "posts/2021-04-02-floods.md": "# Floods by night\n\nI keep the flood levels in Postgres.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """What the tests have copies of."""
+    folder, settings = tmp_path_factory.mktemp("docs"), stock()
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    ingest(settings, [str(folder)])
+    return settings
+
+
+@pytest.fixture
+def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
+    return build_query_engine(make_settings(stored))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("current occupation of I. Varga", "Data Engineer at River Office"),
+        ("your very first job?", "Analyst at Tide Lab"),
+        ("What programming languages does she know?", "Rust, Python"),
+        ("Anything written in Rust?", "tidebook"),
+        ("what do you blog about", "Floods by night"),
+        ("Hobbies?", "Sea swimming in winter"),
+        ("hey there, who are you?", "River Office"),
+    ],
+)
+def test_a_question_is_answered_by_its_kind(engine: QueryEngine, question: str, said: str) -> None:
+    answer = engine.ask(question)
+    assert answer.answered
+    assert said in answer.answer
+    assert all(sentence.verdict == "supported" for sentence in answer.sentences)
+
+
+@pytest.mark.parametrize("question", ["What was Dorothea's first job?", "Does she speak German?"])
+def test_what_the_facts_do_not_say_is_not_listed(engine: QueryEngine, question: str) -> None:
+    answer = engine.ask(question)
+    assert "Tide Lab" not in answer.answer
+    assert "Portuguese" not in answer.answer

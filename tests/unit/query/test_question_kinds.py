@@ -1,0 +1,51 @@
+"""The kind of question that a visitor asks, in words that no rule knows; and what a career says to each kind."""
+
+import pytest
+
+from pipelines.models.embedding import MiniLMEmbedding, piece_vectors
+from pipelines.query.question.kind import Kind, grams, kind_model
+
+
+def kind(question: str) -> Kind:
+    mean = piece_vectors(MiniLMEmbedding(), [question])[0].vectors.sum(axis=0)
+    return kind_model().kind(question, mean / float((mean**2).sum() ** 0.5))
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("where is O. Lindqvist employed at the moment", "current_job"),
+        ("whats ur very first job then", "first_job"),
+        ("every firm Ms Adeyemi was ever on the payroll of", "employers"),
+        ("langs the candidate can speak?", "spoken_languages"),
+        ("hey, who am I talking to here?", "self"),
+        ("conference appearances", "talks"),
+        ("has the man picked up any medals", "awards"),
+    ],
+)
+def test_a_question_in_words_of_its_own_has_its_kind(question: str, name: str) -> None:
+    assert (kind(question).name, kind(question).is_sure) == (name, True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which languages does the koma compiler emit?",
+        "Why did the queue fill up that night?",
+        "how do I flash the board",
+    ],
+)
+def test_a_question_about_a_document_has_no_kind(question: str) -> None:
+    assert not kind(question).is_sure
+
+
+def test_words_pairs_and_the_first_word_are_read_once() -> None:
+    assert grams("Who's who?") == ("whos", "who", "whos who", "^whos")
+    assert grams("?!") == ()
+
+
+def test_only_a_word_that_leads_to_a_kind_explains_it() -> None:
+    model = kind_model()
+    assert model.leads_to("companies", "employers")
+    assert not model.leads_to("salary", "current_job")
+    assert not model.leads_to("xyzzy", "current_job")
