@@ -284,7 +284,7 @@ def _by_source(signals: _Signals) -> Guess:
 
 def _by_name(signals: _Signals) -> Guess:
     """The category that the name states, unless a long text does not fit it ("how-to-write-a-resume.md")."""
-    if signals.words & {"linkedin", "profile"}:
+    if "linkedin" in signals.words:
         return ("linkedin", 0.9) if not signals.long or has_career(signals.shape) else None
     if signals.words & {"journey", "journeys", "reflection", "reflections"}:
         return ("journey", 0.9) if not signals.long or is_personal(signals.shape) else None
@@ -325,6 +325,7 @@ RULES: tuple[Rule, ...] = (
     ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of.shape))),
     ("file name", _by_name),
     ("folder", lambda of: next(((_FOLDERS[folder], 0.8) for folder in of.folders if folder in _FOLDERS), None)),
+    ("profile", lambda of: ("linkedin", 0.8) if "profile" in of.words and has_career(of.shape) else None),
     ("Notion export name", _notion_export),
     ("dated front matter", _dated_front_matter),
     ("resume sections", lambda of: _if_confident("resume", resume_confidence(of.shape))),

@@ -120,7 +120,7 @@ def _lists(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
     speaks = text.has("languages") and not text.has("coding")
     if speaks and text.has("speaking"):
         yield CareerAsk("languages", plain, spare | words("languages") | words("speaking"), somebody)
-    elif text.has("knows", "skills", "languages", "skill-groups") and not text.has("coding"):
+    elif text.has("knows", "skills", "languages", "skill-groups"):
         known = spare | words("knowing") | words("skills") | words("languages") | words("coding")
         yield CareerAsk("skills", plain, known, somebody | _marks(speaks=speaks, skills=text.has("skills")))
     worked = opens == "where" and text.has("worked")

@@ -85,6 +85,7 @@ def overview_of_kind(
     topic = (_stated(rest, topics) or " ".join(rest[:_MAX_TOPIC])) if found in ("built", "experience") else ""
     if found in ("built", "experience") and not topic:
         return None
+    topic = _ways(asked) if found == "contact" else topic
     return OverviewQuestion(found, topic, names, intent.years if found == "talks" else ())
 
 
@@ -177,9 +178,12 @@ def _contact(asked: _Asked) -> OverviewQuestion | None:
     """How a person can be reached."""
     if not asked.person or not asked.has("contacts") or asked.without("contact"):
         return None
-    return OverviewQuestion(
-        "contact", topic=" ".join(word for word in asked.words if word in words("overview-contacts"))
-    )
+    return OverviewQuestion("contact", topic=_ways(asked))
+
+
+def _ways(asked: _Asked) -> str:
+    """The ways of reaching somebody that are named."""
+    return " ".join(word for word in asked.words if word in words("overview-contacts"))
 
 
 def _talks(asked: _Asked) -> OverviewQuestion | None:
