@@ -24,7 +24,7 @@ from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
 from pipelines.query.ablation import change_settings
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
-from pipelines.query.answer import AnswerEvent, Draft
+from pipelines.query.answer import AnswerEvent
 from pipelines.query.answerers import first_draft
 from pipelines.query.answerers.model import passage_count
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
@@ -201,13 +201,11 @@ class QueryEngine(BaseQueryEngine):
     def _answered(self, request: Request, *, record: bool) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
         """Yield the events of an answer; return the Answer and its trace. `record` logs it."""
         meter = Meter()
-
-        def drafted(index: ModelIndex) -> tuple[Search, Draft]:
-            search = self._begin(request, index)
-            return search, first_draft(search, partial(retrieve_context, search, self.cache))
-
         with metering(meter):
-            search, draft = self.active.read(drafted)
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    draft = first_draft(search, partial(retrieve_context, search, self.cache))
         ledger = search.ledger
         with ledger.stage("write"):
             answer = yield from metered(meter, draft.events())
@@ -235,7 +233,7 @@ class QueryEngine(BaseQueryEngine):
             trace_id=trace.id,
             timings_ms=trace.timings_ms,
             usage=usage,
-            cost=self._cost(usage, search.index),
+            cost=self._cost(usage, index),
         )
         if record:
             _log_query(self.database.engine, trace, answer, usage, answer.cost)
@@ -358,17 +356,15 @@ class QueryEngine(BaseQueryEngine):
             ModelError, ServiceUnavailable: If no retriever worked.
         """
         request, meter = self._request(question, filters, audience, mode=mode, top_n=top_n), Meter()
-
-        def searched(index: ModelIndex) -> tuple[Search, SearchOutcome, tuple[SearchResult, ...]]:
-            search = self._begin(request, index)
-            outcome = find(search, self.cache)
-            return search, outcome, _results(outcome, search)
-
         with metering(meter):
-            search, outcome, results = self.active.read(searched)
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    outcome = find(search, self.cache)
+                    results = _results(outcome, search)
         trace, intent = search.trace(), search.intent
         if record:
-            self._log_search(search, trace, meter)
+            self._log_search(trace, meter, index)
         return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
 
     def rank(self, question: str, *, k: int, mode: Mode | None = None, cut: bool = False) -> list[NodeWithScore]:
@@ -391,20 +387,18 @@ class QueryEngine(BaseQueryEngine):
     def _find(self, request: Request, *, record: bool = False) -> SearchOutcome:
         """The outcome of a search; only with `record` it is logged, and may come from the cache."""
         meter = Meter()
-
-        def found(index: ModelIndex) -> tuple[Search, SearchOutcome]:
-            search = self._begin(request, index)
-            return search, find(search, self.cache if record else NO_CACHE)
-
         with metering(meter):
-            search, outcome = self.active.read(found)
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    outcome = find(search, self.cache if record else NO_CACHE)
         if record:
-            self._log_search(search, search.trace(), meter)
+            self._log_search(search.trace(), meter, index)
         return outcome
 
-    def _log_search(self, search: Search, trace: Trace, meter: Meter) -> None:
+    def _log_search(self, trace: Trace, meter: Meter, index: ModelIndex) -> None:
         usage = meter.usage()
-        _log_query(self.database.engine, trace, None, usage, self._cost(usage, search.index))
+        _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
 
     def _begin(self, request: Request, index: ModelIndex) -> Search:
         return begin_search(request, self.settings, index, self.llm, self._fingerprint(index))
