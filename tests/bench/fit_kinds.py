@@ -1,9 +1,9 @@
-"""Fit the kinds of questions: `python -m tests.bench.fit_kinds FILE... [--fit]`.
+"""Fit the kinds of questions on files with a line "kind<TAB>question" for each question, a file for each writer.
 
-Each FILE has a line "kind<TAB>question" for each question, by one writer. Without --fit it prints, for each file, how a
-model of the other files reads it; with --fit the model of all files is written as well.
+It prints, for each file, how a model of the other files reads it. `--fit` writes the model of all files.
 """
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -75,16 +75,20 @@ def report(model: KindModel, questions: Sequence[tuple[str, str]], dense: Array)
     )
 
 
-def main(arguments: Sequence[str]) -> None:
-    files = [Path(name) for name in arguments if name != "--fit"]
-    read_files = [read(path) for path in files]
-    dense = [vectors([question for _, question in questions]) for questions in read_files]
-    for at, path in enumerate(files):
-        rest = [place for place in range(len(files)) if place != at]
-        model = fit([each for place in rest for each in read_files[place]], np.vstack([dense[place] for place in rest]))
-        show(f"{path.name}, by the others: {report(model, read_files[at], dense[at])}")
-    if "--fit" in arguments:
-        model = fit([each for questions in read_files for each in questions], np.vstack(dense))
+def main(arguments: Sequence[str]) -> int:
+    """Exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.fit_kinds", description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--fit", action="store_true", help=f"write {KINDS_FILE.name}")
+    chosen = parser.parse_args(arguments)
+    by_file = [read(path) for path in chosen.files]
+    dense = [vectors([question for _, question in questions]) for questions in by_file]
+    for at, path in enumerate(chosen.files):
+        rest = [place for place in range(len(by_file)) if place != at]
+        model = fit([each for place in rest for each in by_file[place]], np.vstack([dense[place] for place in rest]))
+        show({path.name: report(model, by_file[at], dense[at])})
+    if chosen.fit:
+        model = fit([each for questions in by_file for each in questions], np.vstack(dense))
         np.savez_compressed(
             KINDS_FILE,
             kinds=np.array(model.kinds),
@@ -93,8 +97,8 @@ def main(arguments: Sequence[str]) -> None:
             vector=model.vector.astype(np.float16),
             alone=model.alone,
         )
-        show(f"written to {KINDS_FILE}")
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

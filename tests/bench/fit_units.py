@@ -1,6 +1,6 @@
 """Fit which unit of quotation answers a question, and whether the best one does, with ten folds by document.
 
-`--fit` writes the weights.
+`--fit` writes the weights, `--fit-answers` those of the second model alone.
 """
 
 import argparse
@@ -21,13 +21,23 @@ from pipelines.query.answerers.quotation import extract_from
 from pipelines.query.context import retrieve_context
 from pipelines.query.engine import QueryEngine
 from pipelines.query.quotable_units import QuotableUnit
-from pipelines.query.unit_scoring import ANSWER_SIGNALS, SIGNALS, WEIGHTS_FILE, ScoredUnits, UnitWeights, answer_signals
+from pipelines.query.unit_scoring import (
+    ANSWER_SIGNALS,
+    SIGNALS,
+    WEIGHTS_FILE,
+    ScoredUnits,
+    UnitWeights,
+    answer_signals,
+    unit_weights,
+)
 from pipelines.text import fold, plain
 from tests.bench import show
 
 DATA = Path(__file__).parents[2] / "data"
 EVAL = DATA / "eval"
 OWN = ((EVAL / "topics.jsonl", DATA / "sample"), (EVAL / "qa" / "topics.jsonl", EVAL / "qa" / "documents"))
+PORTFOLIOS = tuple((path, path.parent / "documents") for path in sorted(EVAL.glob("portfolios/*/topics.jsonl")))
+_NOT_QUOTED = frozenset({"career", "portfolio", "conflict", "followup", "topic_change"})  # facts or a dialogue answer
 _SHORT = 15  # characters of a unit that any quote may hold by chance
 FOLDS, PENALTY, STEPS, RATE = 10, 5.0, 300, 0.1
 Array = NDArray[np.float64]
@@ -45,7 +55,7 @@ class Judged:
 def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
     """The topics of which units were scored."""
     found = []
-    for topic in topics:
+    for topic in (topic for topic in topics if topic.kind not in _NOT_QUOTED):
         for attempt in engine.active.attempts():
             with attempt as index:
                 search = engine._begin(engine._request(topic.question, top_n=engine.passages), index)
@@ -159,14 +169,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.fit_units", description=__doc__)
     parser.add_argument("--also", nargs=2, type=Path, action="append", metavar=("TOPICS", "DOCUMENTS"), default=[])
     parser.add_argument("--fit", action="store_true", help=f"write {WEIGHTS_FILE.name}")
+    parser.add_argument("--fit-answers", action="store_true", help="write whether the best answers, and keep the rest")
     chosen = parser.parse_args(arguments)
     questions: list[Judged] = []
-    for place, (topics, documents) in enumerate((*OWN, *chosen.also)):
+    for place, (topics, documents) in enumerate((*OWN, *PORTFOLIOS, *chosen.also)):
         engine = portfolio_engine(get_settings(), documents, name=f"units{place}")
         questions += judged(engine, load_topics(topics))
     show({"questions": len(questions), **held_out(questions)})
-    if chosen.fit:
-        weights = fit(questions)
+    if chosen.fit or chosen.fit_answers:
+        weights = fit(questions) if chosen.fit else unit_weights()
         answers = fit_answers(answer_rows(questions, weights))
         held = {
             "questions": len(questions),

@@ -167,7 +167,7 @@ def test_the_last_release_s_answers_and_rankings_are_given_again(
         if row["kind"] == "ask":
             answer, then = jsonable(query.ask(row["question"], record=False)), row["answer"]
             same = ("answer", "answered", "sentences", "sources", "nearest", "conflicts")
-            if then["answered"] or not answer["answered"]:  # today's release answers more, and by other odds
+            if then["answered"]:  # today's release answers more, and says otherwise why it does not
                 assert {name: answer[name] for name in same} == {name: then[name] for name in same}
         else:
             found = query.search(row["question"], record=False).trace.candidates

@@ -56,7 +56,8 @@ def find(search: Search) -> Found | None:
         ModelError, ServiceUnavailable: If the local model or the database cannot be read.
     """
     intent = search.intent
-    is_asked = search.settings.answer.facts and intent.person and not (intent.greeting or intent.phrases)
+    is_read = search.llm is not None or intent.greeting or intent.phrases  # a language model knows what is asked
+    is_asked = search.settings.answer.facts and intent.person and not is_read
     kind = kind_of(search) if is_asked else None
     if kind is None or not kind.is_sure:
         return None
