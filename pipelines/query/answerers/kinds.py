@@ -17,6 +17,7 @@ from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.person_filter import unknown_people
+from pipelines.query.question.form import classify_question
 from pipelines.query.question.kind import Kind, kind_model
 from pipelines.query.question.overview import overview_of_kind
 from pipelines.query.question.words import read, words
@@ -28,6 +29,7 @@ from pipelines.text import fold
 
 Found = ComputedAnswer | OverviewAnswer | corpus.CorpusAnswer
 _OF_SECTIONS = frozenset({"awards", "hobbies", "hire"})  # which no fact states, but a section of a resume may
+_NO_FACT = frozenset({"money", "share"})  # values that no typed fact states
 _MOST_SECTIONS = 3
 _MOST_ITEMS = 8
 
@@ -44,9 +46,11 @@ class _OfKind:
 
     @property
     def strange(self) -> list[str]:
-        """The words that neither the kind nor the career explains."""
+        """The words that neither the kind nor the career explains; of a certain kind, those that lead away from it."""
         known = STOP_WORDS | words("overview-fillers") | _career_words(self.person)
-        return [word for word in self.said if word not in known and not kind_model().leads_to(word, self.kind.name)]
+        model = kind_model()
+        left = [word for word in self.said if word not in known and not model.leads_to(word, self.kind.name)]
+        return [word for word in left if not self.kind.is_certain or model.leads_away(word)]
 
 
 def find(search: Search) -> Found | None:
@@ -56,8 +60,9 @@ def find(search: Search) -> Found | None:
         ModelError, ServiceUnavailable: If the local model or the database cannot be read.
     """
     intent = search.intent
-    is_read = search.llm is not None or intent.greeting or intent.phrases  # a language model knows what is asked
-    is_asked = search.settings.answer.facts and intent.person and not is_read
+    if search.llm or intent.greeting or intent.phrases or classify_question(intent).kind in _NO_FACT:
+        return None  # a language model knows by itself what is asked
+    is_asked = search.settings.answer.facts and intent.person
     kind = kind_of(search) if is_asked else None
     if kind is None or not kind.is_sure:
         return None

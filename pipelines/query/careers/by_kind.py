@@ -111,7 +111,7 @@ def _duties(asked: CareerOf) -> ComputedAnswer | None:
 
 
 def _titles(asked: CareerOf) -> ComputedAnswer | None:
-    return list_answer(stated_jobs(asked.there))
+    return list_answer(stated_jobs(asked.there or [job for job in asked.person.jobs if job.record.current]))
 
 
 def _years(asked: CareerOf) -> ComputedAnswer | None:

@@ -12,6 +12,7 @@ from pipelines.text import fold
 
 KINDS_FILE = Path(__file__).with_name("question_kinds.npz")
 OTHER = "other"  # a particular fact of a document, how to do something, another person: what passages answer
+_CERTAIN = 0.9
 _LEADING = 0.3  # log-odds; less has a word that only stands beside such questions
 SURE = 0.5  # probability from which a question is taken for one of its kind
 
@@ -23,6 +24,11 @@ class Kind(NamedTuple):
 
     name: str
     probability: float
+
+    @property
+    def is_certain(self) -> bool:
+        """True if words that lead to no kind may stand in the question."""
+        return self.is_sure and self.probability >= _CERTAIN
 
     @property
     def is_sure(self) -> bool:
@@ -53,6 +59,10 @@ class KindModel(NamedTuple):
         """True if a word by itself makes a kind clearly likelier."""
         place = self.places.get(word)
         return place is not None and float(self.words[place, self.kinds.index(kind)]) > _LEADING
+
+    def leads_away(self, word: str) -> bool:
+        """True if a word by itself makes a question clearly likelier to be of no kind."""
+        return word in self.places and self.leads_to(word, OTHER)
 
 
 def grams(question: str) -> tuple[str, ...]:
