@@ -71,14 +71,16 @@ class UnitScorer:
 NO_PIECES = Pieces(np.zeros((0, 384), np.float32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def build_unit_scorer(embed_model: BaseEmbedding, weight: Callable[[str], float]) -> UnitScorer:
+def build_unit_scorer(
+    embed_model: BaseEmbedding, weight: Callable[[str], float], known: dict[str, Pieces]
+) -> UnitScorer:
     """A scorer by terms and late interaction, which reads no text twice; by terms alone if the model fails.
 
     Args:
         embed_model: The local model, if it is one, gives the pieces; else the packaged one does.
         weight: The idf of a term.
+        known: The pieces of texts that were read before; those of new texts are added.
     """
-    known: dict[str, Pieces] = {}
 
     def pieces(texts: Sequence[str]) -> list[Pieces]:
         new = [text for text in dict.fromkeys(texts) if text not in known]

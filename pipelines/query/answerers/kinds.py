@@ -111,7 +111,9 @@ def kind_of(search: Search) -> Kind:
 
 
 def _kinds_of(search: Search, texts: Sequence[str]) -> list[Kind]:
-    means = [each.vectors.sum(axis=0) for each in piece_vectors(search.embed_model, texts)]
+    read_now = dict(zip(texts, piece_vectors(search.embed_model, texts), strict=True))
+    search.pieces.update(read_now)
+    means = [read_now[text].vectors.sum(axis=0) for text in texts]
     vectors = [mean / max(float(np.linalg.norm(mean)), 1e-9) for mean in means]
     return [kind_model().kind(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 

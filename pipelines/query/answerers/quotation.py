@@ -320,7 +320,7 @@ def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extra
         intent,
         quotable_sources(intent, retrieved.context, search.store, search.request.audience),
         retrieved.found.ranking,
-        build_unit_scorer(search.embed_model, retrieved.index.idf),
+        build_unit_scorer(search.embed_model, retrieved.index.idf, search.pieces),
         strength=strength,
         max_sentences=search.settings.answer.max_sentences,
     )
