@@ -188,6 +188,7 @@ def ingested(server: EmbeddedServer, migrated: str, tmp_path_factory: pytest.Tem
             if key not in made:
                 folder, settings = tmp_path_factory.mktemp("docs"), make()
                 for name, text in key:
+                    (folder / name).parent.mkdir(exist_ok=True)
                     (folder / name).write_text(text)
                 ingest(settings, [str(folder)])
                 made[key] = folder, settings

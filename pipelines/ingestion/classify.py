@@ -17,7 +17,7 @@ from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.linkedin.jobs import split_position
 from pipelines.ingestion.parsers.linkedin.sections import title_section
-from pipelines.ingestion.parsers.projects import README_ENDS
+from pipelines.ingestion.parsers.projects import is_readme_name
 from pipelines.ingestion.words import word_lists
 from pipelines.months import fiscal_year
 from pipelines.text import digit_runs, fold, is_page_number, word_parts
@@ -321,7 +321,7 @@ RULES: tuple[Rule, ...] = (
     ("front matter", _declared),
     ("source", _by_source),
     ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and name_date(of.stem[:10]) else None),
-    ("README", lambda of: ("github", 0.95) if of.stem.startswith("readme") or of.stem.endswith(README_ENDS) else None),
+    ("README", lambda of: ("github", 0.95) if is_readme_name(of.stem) else None),
     ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of.shape))),
     ("file name", _by_name),
     ("folder", lambda of: next(((_FOLDERS[folder], 0.8) for folder in of.folders if folder in _FOLDERS), None)),

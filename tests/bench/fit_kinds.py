@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pipelines.models.minilm import load_minilm
-from pipelines.query.question.kind import KINDS_FILE, OTHER, SURE, Array, KindModel, grams
+from pipelines.query.question.kind import KINDS_FILE, OTHER, SURE, Array, KindModel, grams, question_vectors
 from tests.bench import show
 
 _STRENGTH = 12.0  # the inverse of the L2 penalty; of 3, 10 and 30 the best between writers
@@ -28,8 +28,7 @@ def read(path: Path) -> list[tuple[str, str]]:
 
 def vectors(questions: Sequence[str]) -> Array:
     """(n, 384): the unit means of the word pieces of each question."""
-    means = [pieces.vectors.mean(axis=0) for pieces in load_minilm().embed_pieces(questions)]
-    return np.stack([mean / np.linalg.norm(mean) for mean in means]).astype(np.float32)
+    return np.stack(question_vectors(load_minilm().embed_pieces(questions)))
 
 
 def fit(questions: Sequence[tuple[str, str]], dense: Array) -> KindModel:

@@ -2,10 +2,8 @@
 
 import pytest
 
-from config.settings import Settings
-from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
 
 FILES = {
     "resume.md": (
@@ -22,20 +20,9 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """What the tests have copies of."""
-    folder, settings = tmp_path_factory.mktemp("docs"), stock()
-    for name, text in FILES.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-    ingest(settings, [str(folder)])
-    return settings
-
-
 @pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
-    return build_query_engine(make_settings(stored))
+def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
+    return build_query_engine(make_settings(ingested(FILES)[1]))
 
 
 @pytest.mark.parametrize(

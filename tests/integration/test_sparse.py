@@ -1,12 +1,10 @@
 import pytest
 from sqlalchemy import select, update
 
-from config.settings import Settings
-from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.schema import lexical_segments
 from pipelines.store.tokens import TOKENISER_VERSION
-from tests.conftest import MakeSettings
+from tests.conftest import Ingested, MakeSettings
 
 DOCUMENTS = {
     "crane.md": "# Harbour crane\n\nA controller in C++.\n\n# Afterwards\n\nIt ran on Kubernetes for six years.\n",
@@ -15,19 +13,9 @@ DOCUMENTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """What the tests have copies of."""
-    folder, settings = tmp_path_factory.mktemp("docs"), stock()
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    ingest(settings, [str(folder)])
-    return settings
-
-
 @pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
-    return build_query_engine(make_settings(stored))
+def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
+    return build_query_engine(make_settings(ingested(DOCUMENTS)[1]))
 
 
 def test_a_segment_parts_the_terms_of_the_header_from_those_of_the_text(engine: QueryEngine) -> None:

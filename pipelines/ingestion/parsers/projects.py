@@ -64,7 +64,7 @@ class Purpose:
     is_elsewhere: bool = False
 
 
-README_ENDS = (".readme", "-readme", "_readme", " readme")  # of names without their extension: "koma.README.md"
+_README_ENDS = (".readme", "-readme", "_readme", " readme")  # of names without their extension: "koma.README.md"
 
 
 def is_readme(document: Document) -> bool:
@@ -73,7 +73,12 @@ def is_readme(document: Document) -> bool:
     if "repository" in document.metadata and not document.metadata.get("path"):
         return True
     listed = document.category == "github" and "path" not in document.metadata and path.parent.name.lower() in _FOLDERS
-    return fold(path.stem).startswith("readme") or fold(path.stem).endswith(README_ENDS) or listed
+    return is_readme_name(path.stem) or listed
+
+
+def is_readme_name(stem: str) -> bool:
+    """True for the name of a README, without its extension: "README", "koma.README"."""
+    return fold(stem).startswith("readme") or fold(stem).endswith(_README_ENDS)
 
 
 def project_of(document: Document) -> ProjectFacts | None:
@@ -165,7 +170,7 @@ def _name_of_file(document: Document) -> str:
     stem = path.stem
     if fold(stem).startswith("readme"):
         return path.parent.name
-    if fold(stem).endswith(README_ENDS):
+    if fold(stem).endswith(_README_ENDS):
         return stem[: -len("-readme")]
     return stem.rpartition(".")[2] or stem
 

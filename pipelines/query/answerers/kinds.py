@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
-
-import numpy as np
 
 from pipelines.models.embedding import piece_vectors
 from pipelines.query.answer import AnswerEvents
@@ -18,14 +15,14 @@ from pipelines.query.careers.people import Person, Project, corpus_projects, gro
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.person_filter import unknown_people
 from pipelines.query.question.form import classify_question
-from pipelines.query.question.kind import Kind, kind_model
+from pipelines.query.question.kind import OTHER, Kind, kind_model, question_vectors
 from pipelines.query.question.overview import overview_of_kind
 from pipelines.query.question.words import read, words
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
 from pipelines.store.known_names import name_words
 from pipelines.store.tokens import STOP_WORDS
-from pipelines.text import fold
+from pipelines.text import fold, word_parts
 
 Found = ComputedAnswer | OverviewAnswer | corpus.CorpusAnswer
 _OF_SECTIONS = frozenset({"awards", "hobbies", "hire"})  # which no fact states, but a section of a resume may
@@ -50,7 +47,7 @@ class _OfKind:
         known = STOP_WORDS | words("overview-fillers") | _career_words(self.person)
         model = kind_model()
         left = [word for word in self.said if word not in known and not model.leads_to(word, self.kind.name)]
-        return [word for word in left if not self.kind.is_certain or model.leads_away(word)]
+        return [word for word in left if not self.kind.is_certain or model.leads_to(word, OTHER)]
 
 
 def find(search: Search) -> Found | None:
@@ -113,8 +110,7 @@ def kind_of(search: Search) -> Kind:
 def _kinds_of(search: Search, texts: Sequence[str]) -> list[Kind]:
     read_now = dict(zip(texts, piece_vectors(search.embed_model, texts), strict=True))
     search.pieces.update(read_now)
-    means = [read_now[text].vectors.sum(axis=0) for text in texts]
-    vectors = [mean / max(float(np.linalg.norm(mean)), 1e-9) for mean in means]
+    vectors = question_vectors([read_now[text] for text in texts])
     return [kind_model().kind(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
 
@@ -148,26 +144,27 @@ def _topics(person: Person, projects: Sequence[Project]) -> frozenset[str]:
 def _is_about_others(search: Search, person: Person) -> bool:
     """True if the question names somebody whose career no document states."""
     people = [(name, "") for name in search.names.people]
-    organisations = [job.record.company for job in person.jobs]
-    organisations += [getattr(group[0].record, "institution", "") for group in person.education]
-    return bool(unknown_people(search.intent, people, [*organisations, *search.names.projects]))
+    return bool(unknown_people(search.intent, people, [*_organisations(person), *search.names.projects]))
 
 
 def _is_named_by_career(search: Search, person: Person) -> bool:
     """True if every name that the question was recognised by is of the person, or of an employer or a school."""
-    own = [person.name, *(job.record.company for job in person.jobs)]
-    own += [getattr(group[0].record, "institution", "") for group in person.education]
-    held = [name_words(name) for name in own]
+    held = [name_words(name) for name in (person.name, *_organisations(person))]
     return all(any(name_words(name) & words for words in held) for name in search.intent.names)
 
 
-@lru_cache(maxsize=16)
+def _organisations(person: Person) -> list[str]:
+    """The names of the person's employers and schools."""
+    schools = (getattr(group[0].record, "institution", "") for group in person.education)
+    return [*(job.record.company for job in person.jobs), *schools]
+
+
 def _career_words(person: Person) -> frozenset[str]:
     records = [fact.record for job in person.jobs for fact in job.stated]
     studies = [fact.record for group in person.education for fact in group]
     fields = ("company", "position", "location", "institution", "degree", "area")
     said = [getattr(record, field, "") for record in (*records, *studies) for field in fields]
-    return frozenset(part for text in (person.name, *said) for word in read(text).words for part in word.parts)
+    return frozenset(word for text in (person.name, *said) for word in word_parts(text))
 
 
 def write(search: Search, found: Found) -> AnswerEvents:

@@ -1,5 +1,6 @@
 """The kind of question that a visitor asks about a person, by a linear model over its words and its vector."""
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.models.minilm import Pieces
+from pipelines.query.late_interaction import normalised
 from pipelines.text import fold
 
 KINDS_FILE = Path(__file__).with_name("question_kinds.npz")
@@ -60,9 +63,10 @@ class KindModel(NamedTuple):
         place = self.places.get(word)
         return place is not None and float(self.words[place, self.kinds.index(kind)]) > _LEADING
 
-    def leads_away(self, word: str) -> bool:
-        """True if a word by itself makes a question clearly likelier to be of no kind."""
-        return word in self.places and self.leads_to(word, OTHER)
+
+def question_vectors(pieces: Sequence[Pieces]) -> list[Array]:
+    """The unit means of the word pieces of each question, of shape (384,)."""
+    return list(normalised(np.stack([each.vectors.sum(axis=0) for each in pieces]))) if pieces else []
 
 
 def grams(question: str) -> tuple[str, ...]:

@@ -80,14 +80,15 @@ def overview_of_kind(
     names = asked.projects if found in ("compare", "project") else ()
     if (found == "compare" and len(names) < 2) or (found == "project" and len(names) != 1):
         return None
-    left = asked.without("building", "projects", "experience", "using", "talks", "speaking", "ordering", "open")
     if found == "talks" and asked.has("modal"):  # "Would she speak at our conference?"
         return None
-    rest = _left_of(left, projects)
-    topic = (_stated(rest, topics) or " ".join(rest[:_MAX_TOPIC])) if found in ("built", "experience") else ""
-    if found in ("built", "experience") and not topic:
-        return None
-    topic = _ways(asked) if found == "contact" else topic
+    topic = _ways(asked) if found == "contact" else ""
+    if found in ("built", "experience"):
+        left = asked.without("building", "projects", "experience", "using", "talks", "speaking", "ordering", "open")
+        rest = _left_of(left, projects)
+        topic = _stated(rest, topics) or " ".join(rest[:_MAX_TOPIC])
+        if not topic:
+            return None
     return OverviewQuestion(found, topic, names, intent.years if found == "talks" else ())
 
 

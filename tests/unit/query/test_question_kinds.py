@@ -3,12 +3,12 @@
 import pytest
 
 from pipelines.models.embedding import MiniLMEmbedding, piece_vectors
-from pipelines.query.question.kind import Kind, grams, kind_model
+from pipelines.query.question.kind import Kind, grams, kind_model, question_vectors
 
 
 def kind(question: str) -> Kind:
-    mean = piece_vectors(MiniLMEmbedding(), [question])[0].vectors.sum(axis=0)
-    return kind_model().kind(question, mean / float((mean**2).sum() ** 0.5))
+    (vector,) = question_vectors(piece_vectors(MiniLMEmbedding(), [question]))
+    return kind_model().kind(question, vector)
 
 
 @pytest.mark.parametrize(
