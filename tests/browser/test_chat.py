@@ -14,9 +14,11 @@ BUILT = "The anagama kiln was built in 2014 by Ruth Aldous."
 
 
 def _ask(page: Page, question: str) -> None:
+    """Ask once the box can send: Streamlit ignores Enter while a dropped file is on its way."""
     answers = page.locator(".fn-answer").count()
     box = page.get_by_test_id("stChatInputTextArea")
     box.fill(question)
+    expect(page.get_by_test_id("stChatInputSubmitButton")).to_be_enabled()
     box.press("Enter")
     expect(page.locator(".fn-answer")).to_have_count(answers + 1)
 
