@@ -450,10 +450,10 @@ def test_an_endless_slow_reply_ends_with_what_came_in_time(
     openai.reply = lambda body: f"{TRUE} [{crane(body)}]. " + " ".join(f"And word{n} follows." for n in range(5000))
     openai.pause = 0.02
     began = monotonic()
-    answer = make_engine({"timeout_seconds": 1.0}).ask(QUESTION)
+    answer = make_engine({"timeout_seconds": 3.0}).ask(QUESTION)
     assert monotonic() - began < 20  # the whole reply would take a hundred seconds
     assert (answer.mode, answer.truncated, answer.sentences[0].verdict) == ("llm", True, "supported")
-    assert answer.fallback_reason.startswith("The language model took more than 1.0 s.")
+    assert answer.fallback_reason.startswith("The language model took more than 3.0 s.")
     assert openai.broken.wait(3)  # the server was told
 
 
