@@ -248,3 +248,61 @@ feedback = Table(
     Index("feedback_at", "at"),
     Index("feedback_session", "session"),
 )
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    *_required(Text, "holder", "title", "draft"),
+    _now("created_at"),
+    _now("changed_at"),
+    Column("deleted_at", DateTime(timezone=True)),
+    Index("conversations_holder", "holder", "changed_at"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("conversation_id", Text, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
+    *_required(Text, "question", "reader", "state"),
+    *_required(JSONB, "filters", "turns", "arrived", "problem"),
+    Column("answer", JSONB(none_as_null=True)),
+    Column("waits_for", BigInteger),
+    _now("asked_at"),
+    Column("ended_at", DateTime(timezone=True)),
+    Index("messages_conversation", "conversation_id", "id"),
+)
+
+shared_answers = Table(
+    "shared_answers",
+    metadata,
+    Column("token", Text, primary_key=True),
+    Column("message_id", BigInteger, ForeignKey("messages.id", ondelete="CASCADE"), nullable=False),
+    _now("shared_at"),
+    UniqueConstraint("message_id", name="shared_answers_message"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    *_required(Text, "kind", "title", "state", "worker", "message", "hint"),
+    *_required(JSONB, "task", "runs"),
+    Column("cancelled", Boolean, nullable=False, server_default=false()),
+    Column("dismissed", Boolean, nullable=False, server_default=false()),
+    _now("created_at"),
+    Column("started_at", DateTime(timezone=True)),
+    Column("beat_at", DateTime(timezone=True)),
+    Column("finished_at", DateTime(timezone=True)),
+    Index("jobs_state", "state", "id"),
+)
+
+job_files = Table(
+    "job_files",
+    metadata,
+    Column("job_id", BigInteger, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    *_required(Text, "name", "uri", "outcome", "message", "hint"),
+    Column("nodes", Integer, nullable=False),
+)

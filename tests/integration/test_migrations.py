@@ -48,6 +48,7 @@ from tests.shell import Shell
 
 OLDER = REVISIONS[:-1]
 RELEASES = REVISIONS[:-1]  # each with what its last release had stored, in tests/fixtures/upgrade
+UNSTRUCTURED = "0005"  # the last release that stored no structures
 DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
 NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_id"
 FILES = {"crane.md", "crane-copy.md", "garden.md", "lock.pdf", "resume.md", "tram.md"}
@@ -276,7 +277,7 @@ def test_the_first_start_makes_the_structures_of_documents_that_an_older_release
 def test_making_structures_goes_on_where_it_was_stopped(
     settings: Settings, engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(engine, RELEASES[-1], folder)
+    fill(engine, UNSTRUCTURED, folder)
     migrate(engine)
     whole, made = schema.structure_of, []
 
@@ -299,7 +300,7 @@ def test_making_structures_goes_on_where_it_was_stopped(
 def test_a_document_without_a_structure_keeps_no_other_from_having_one(
     engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(engine, RELEASES[-1], folder)
+    fill(engine, UNSTRUCTURED, folder)
     migrate(engine)
     whole = schema.structure_of
 

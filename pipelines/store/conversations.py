@@ -1,0 +1,309 @@
+"""Conversations: questions with their answers and drafts, each of the owner or of one visitor's browser."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, func, insert, or_, select, update
+
+from pipelines.answers import Answer, Source
+from pipelines.errors import RetrievalError
+from pipelines.store.database import read_rows, reading, writing
+from pipelines.store.query_log import jsonable
+from pipelines.store.schema import conversations, messages
+from pipelines.store.shared_view import as_seen
+from pipelines.types import Audience, Filters, Turn
+
+MessageState = Literal["asked", "answered", "stopped", "failed"]
+MOST_TITLE, MOST_DRAFT = 120, 4000  # characters
+MOST_LISTED = 200
+KEPT_DELETED = timedelta(hours=1)  # for which a deletion can be taken back
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+_SOURCES: TypeAdapter[tuple[Source, ...]] = TypeAdapter(tuple[Source, ...])
+_FILTERS: TypeAdapter[Filters] = TypeAdapter(Filters)
+_TURNS: TypeAdapter[tuple[Turn, ...]] = TypeAdapter(tuple[Turn, ...])
+_UNREADABLE = ("This answer was stored by another release and cannot be shown.", "Ask the question again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has conversations: the owner, or one browser of a visitor, known by its random key of 128 bits or more."""
+
+    audience: Audience = "owner"
+    key: str = ""
+
+    @property
+    def stored(self) -> str:
+        """The name in the database, from which the key cannot be read.
+
+        Raises:
+            RetrievalError: If a visitor has no key of 22 characters or more.
+        """
+        if self.audience == "owner":
+            return "owner"
+        if len(self.key) < 22:
+            raise RetrievalError("This browser has no key of its own.", hint="Reload the page.")
+        return f"visitor:{hashlib.sha256(self.key.encode()).hexdigest()}"
+
+
+def new_key() -> str:
+    """A random key of 128 bits for a visitor's browser."""
+    return secrets.token_urlsafe(16)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A question of a conversation, and what came in answer to it.
+
+    Attributes:
+        id: 0 until it is stored.
+        turns: The turns that it was read with.
+        reader: The language model that answers; empty without one.
+        state: `asked` until the answer is stored; `stopped` by the reader; `failed` with its `problem`.
+        pieces: Of an answer that was not finished: its text and the numbers of footnotes, in order.
+        sources: Of an answer that was not finished: those that it had cited.
+        problem: What went wrong, and what to do.
+        waits_for: The job that has to end before it is answered; 0 for none.
+    """
+
+    question: str
+    filters: Filters = field(default_factory=Filters)
+    turns: tuple[Turn, ...] = ()
+    reader: str = ""
+    state: MessageState = "asked"
+    answer: Answer | None = None
+    pieces: tuple[str | int, ...] = ()
+    sources: tuple[Source, ...] = ()
+    problem: tuple[str, str] | None = None
+    waits_for: int = 0
+    id: int = 0
+    asked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A conversation as a list shows it."""
+
+    id: str
+    title: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation with its messages, oldest first, and the question that was not sent yet."""
+
+    id: str
+    title: str
+    draft: str
+    messages: tuple[Message, ...]
+
+
+def list_conversations(engine: Engine, holder: Holder, search: str = "") -> list[ConversationRow]:
+    """The holder's conversations, the latest first; with `search` those that hold its words in this order.
+
+    Title, questions and answers are searched, whatever the case.
+    """
+    c, words = conversations.c, _plain(search).strip()
+    statement = select(c.id, c.title, c.changed_at).where(_of(holder))
+    if words:
+        said = (messages.c.question, messages.c.answer["answer"].astext)
+        inside = exists().where(
+            messages.c.conversation_id == c.id, or_(*(part.icontains(words, autoescape=True) for part in said))
+        )
+        statement = statement.where(or_(c.title.icontains(words, autoescape=True), inside))
+    rows = read_rows(engine, "listing conversations", statement.order_by(c.changed_at.desc(), c.id).limit(MOST_LISTED))
+    return [ConversationRow(row.id, row.title, row.changed_at) for row in rows]
+
+
+def read_conversation(engine: Engine, holder: Holder, conversation_id: str) -> Conversation | None:
+    """A conversation of this holder; None if there is none of that id.
+
+    A visitor no longer sees the sources that became private or are gone, nor what was said from them.
+    """
+    c = conversations.c
+    with reading(engine, "reading a conversation") as connection:
+        row = connection.execute(select(c.id, c.title, c.draft).where(c.id == conversation_id, _of(holder))).first()
+        if row is None:
+            return None
+        found = select(messages).where(messages.c.conversation_id == row.id).order_by(messages.c.id)
+        read = [message_of(each._mapping) for each in connection.execute(found)]
+        if holder.audience != "owner":
+            read = [seen_message(connection, message, holder.audience) for message in read]
+    return Conversation(row.id, row.title, row.draft, tuple(read))
+
+
+def seen_message(connection: Connection, message: Message, audience: Audience) -> Message:
+    """A message without the sources that this audience may not see."""
+    if message.answer is None:
+        return replace(message, pieces=(), sources=())
+    return replace(message, answer=as_seen(connection, message.answer, audience))
+
+
+def message_of(row: Mapping[Any, Any]) -> Message:
+    """The message that a row holds; one whose answer cannot be read any more has failed."""
+    message = Message(
+        question=row["question"],
+        filters=_FILTERS.validate_python(row["filters"]),
+        turns=_TURNS.validate_python(row["turns"]),
+        reader=row["reader"],
+        state=row["state"],
+        problem=(row["problem"][0], row["problem"][1]) if row["problem"] else None,
+        waits_for=row["waits_for"] or 0,
+        id=row["id"],
+        asked_at=row["asked_at"],
+    )
+    try:
+        arrived = row["arrived"]
+        return replace(
+            message,
+            answer=None if row["answer"] is None else _ANSWER.validate_python(row["answer"]),
+            pieces=tuple(arrived.get("pieces", ())),
+            sources=_SOURCES.validate_python(arrived.get("sources", ())),
+        )
+    except ValidationError:
+        return replace(message, state="failed", problem=_UNREADABLE)
+
+
+def begin_conversation(engine: Engine, holder: Holder, title: str) -> str:
+    """Store a new, empty conversation, and return its id, which cannot be guessed."""
+    conversation_id = secrets.token_hex(16)
+    row = {"id": conversation_id, "holder": holder.stored, "title": _title(title), "draft": ""}
+    with writing(engine, "beginning a conversation") as connection:
+        connection.execute(insert(conversations).values(row))
+    return conversation_id
+
+
+def add_message(engine: Engine, holder: Holder, conversation_id: str, message: Message) -> int:
+    """Store a question before it is answered, and return the message's id; the draft is empty then.
+
+    Raises:
+        RetrievalError: If the holder has no such conversation.
+    """
+    with writing(engine, "storing a question") as connection:
+        _touch(connection, holder, conversation_id, draft="")
+        row = {"conversation_id": conversation_id, "waits_for": message.waits_for or None, **_values(message)}
+        return int(connection.execute(insert(messages).values(row).returning(messages.c.id)).scalar_one())
+
+
+def store_message(engine: Engine, holder: Holder, message: Message) -> bool:
+    """Store the outcome of a question; False if the holder's conversation has it no more."""
+    mine = select(conversations.c.id).where(_of(holder))
+    statement = update(messages).where(messages.c.id == message.id, messages.c.conversation_id.in_(mine))
+    with writing(engine, "storing an answer") as connection:
+        return connection.execute(statement.values(_values(message))).rowcount == 1
+
+
+def delete_message(engine: Engine, holder: Holder, message_id: int) -> None:
+    """Delete a message with its share link, so that its question can be asked in another way."""
+    mine = select(conversations.c.id).where(_of(holder))
+    statement = delete(messages).where(messages.c.id == message_id, messages.c.conversation_id.in_(mine))
+    with writing(engine, "deleting a question") as connection:
+        connection.execute(statement)
+
+
+def rename_conversation(engine: Engine, holder: Holder, conversation_id: str, title: str) -> None:
+    """Give a conversation another title; an empty one changes nothing."""
+    if named := _title(title):
+        with writing(engine, "renaming a conversation") as connection:
+            mine = update(conversations).where(conversations.c.id == conversation_id, _of(holder))
+            connection.execute(mine.values(title=named))
+
+
+def save_draft(engine: Engine, holder: Holder, conversation_id: str, draft: str) -> None:
+    """Keep the question that was not sent yet."""
+    with writing(engine, "keeping a draft") as connection:
+        mine = update(conversations).where(conversations.c.id == conversation_id, _of(holder))
+        connection.execute(mine.values(draft=_plain(draft)[:MOST_DRAFT]))
+
+
+def delete_conversation(engine: Engine, holder: Holder, conversation_id: str) -> None:
+    """Delete a conversation; `restore_conversation` takes that back for an hour. Older deletions become final."""
+    c = conversations.c
+    with writing(engine, "deleting a conversation") as connection:
+        connection.execute(delete(conversations).where(c.deleted_at < datetime.now(UTC) - KEPT_DELETED))
+        mine = update(conversations).where(c.id == conversation_id, _of(holder))
+        connection.execute(mine.values(deleted_at=func.now()))
+
+
+def restore_conversation(engine: Engine, holder: Holder, conversation_id: str) -> None:
+    """Take back the deletion of a conversation."""
+    c = conversations.c
+    with writing(engine, "restoring a conversation") as connection:
+        mine = update(conversations).where(c.id == conversation_id, c.holder == holder.stored)
+        connection.execute(mine.values(deleted_at=None))
+
+
+def forget_visitors(engine: Engine) -> int:
+    """Delete every conversation of visitors, with its messages and share links; returns their number."""
+    with writing(engine, "forgetting visitors") as connection:
+        return connection.execute(delete(conversations).where(conversations.c.holder != "owner")).rowcount
+
+
+def exported(conversation: Conversation) -> dict[str, Any]:
+    """A conversation as plain data, for a file."""
+    kept = [
+        {
+            "asked_at": message.asked_at,
+            "question": message.question,
+            "filters": {name: getattr(message.filters, name) for name in message.filters.narrowing},
+            "state": message.state,
+            "answer": message.answer,
+            "problem": message.problem,
+        }
+        for message in conversation.messages
+    ]
+    head = {"format": "footnote-conversation", "id": conversation.id, "title": conversation.title}
+    return dict(jsonable({**head, "messages": kept}))
+
+
+def _of(holder: Holder) -> ColumnElement[bool]:
+    """The condition of the conversations that a holder has; every statement has it."""
+    return (conversations.c.holder == holder.stored) & conversations.c.deleted_at.is_(None)
+
+
+def _touch(connection: Connection, holder: Holder, conversation_id: str, **changes: Any) -> None:
+    mine = update(conversations).where(conversations.c.id == conversation_id, _of(holder))
+    if not connection.execute(mine.values(changed_at=func.clock_timestamp(), **changes)).rowcount:
+        raise RetrievalError("This conversation is gone.", hint="Begin a new one.")
+
+
+def _values(message: Message) -> dict[str, Any]:
+    """The columns of a message that are written with its question and again with its answer."""
+    unfinished = message.answer is None and (message.pieces or message.sources)
+    arrived = {"pieces": message.pieces, "sources": message.sources} if unfinished else {}
+    return {
+        "question": _plain(message.question),
+        "reader": message.reader,
+        "state": message.state,
+        "filters": _storable(message.filters),
+        "turns": _storable(message.turns),
+        "arrived": _storable(arrived),
+        "problem": _storable(message.problem or ()),
+        "answer": None if message.answer is None else _storable(message.answer),
+        "ended_at": None if message.state == "asked" else datetime.now(UTC),
+    }
+
+
+def _title(text: str) -> str:
+    words = " ".join(_plain(text).split())
+    return words if len(words) <= MOST_TITLE else f"{words[: MOST_TITLE - 1].rstrip()}…"
+
+
+def _plain(text: str) -> str:
+    """The text without what Postgres cannot hold: NUL and lone surrogates."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _storable(value: Any) -> Any:
+    """Plain data for JSONB, each text as `_plain` leaves it."""
+    data = jsonable(value)
+    if isinstance(data, str):
+        return _plain(data)
+    if isinstance(data, Mapping):
+        return {name: _storable(each) for name, each in data.items()}
+    return [_storable(each) for each in data] if isinstance(data, Sequence) else data
