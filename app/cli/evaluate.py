@@ -219,7 +219,7 @@ def eval_answers(
     settings = settings_now()
     from app.settings import SAMPLE
     from pipelines.evaluation.answers import evaluate_answers
-    from pipelines.evaluation.corpus import portfolio_engine, with_caches
+    from pipelines.evaluation.corpus import portfolio_engine, with_cached_vectors
     from pipelines.evaluation.datasets import load_topics
     from pipelines.query.engine import build_query_engine
 
@@ -227,7 +227,7 @@ def eval_answers(
     wanted = _choose(system, setting, compare, "default")
     with output.progress(quiet=as_json) as advance:
         if ingested:
-            engine = with_caches(build_query_engine(settings), keep=False)
+            engine = with_cached_vectors(build_query_engine(settings))
         else:
             folder, name = documents or SAMPLE, "portfolio"
             if documents:

@@ -1,17 +1,13 @@
-"""Corpora of evaluations, each in its own database, and caches for repeated runs over them."""
+"""Corpora of evaluations, each in its own database."""
 
 import hashlib
 import string
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import sqlalchemy
-from llama_index.core.embeddings import BaseEmbedding
-from llama_index.core.schema import NodeWithScore, TextNode
-from pydantic import PrivateAttr, SecretStr
+from llama_index.core.storage.kvstore import SimpleKVStore
+from pydantic import SecretStr
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
@@ -27,11 +23,9 @@ from pipelines.ingestion.run import build_ingestion
 from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import database_url
-from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
 from pipelines.store.node_writer import NodeRecipe, Replacement
-from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.text import SEARCHABLE_VERSION, canonical
-from pipelines.types import Audience, Document, EmbeddingIdentity, Filters
+from pipelines.types import Document
 
 RECIPE = f"whole@1 header@{HEADER_RULES_VERSION} searchable@{SEARCHABLE_VERSION}"
 _BATCH = 64
@@ -65,7 +59,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
         done = len(dataset.corpus) - len(missing) + start + len(documents)
         on_progress(f"indexing {dataset.name}", done, len(dataset.corpus))
     ingestion.indexes.refresh("owner")
-    return with_caches(build_query_engine(own), keep=True)
+    return with_cached_vectors(build_query_engine(own))
 
 
 def document_id(item_id: str) -> str:
@@ -111,7 +105,7 @@ def portfolio_engine(
     for item in report.items:
         if item.outcome == "failed":
             raise SourceError(f"{item.document} was not ingested: {item.message}", hint=item.hint)
-    return with_caches(build_query_engine(own), keep=True)
+    return with_cached_vectors(build_query_engine(own))
 
 
 def evaluation_database(settings: Settings, name: str) -> Settings:
@@ -144,122 +138,10 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
     return with_identity(settings, model).model_copy(update={"database_url": SecretStr(own)})
 
 
-def with_caches(engine: QueryEngine, *, keep: bool) -> QueryEngine:
-    """This engine with its embedding model and its store cached, and without a cache of results.
+def with_cached_vectors(engine: QueryEngine) -> QueryEngine:
+    """This engine with each text embedded once per process, and without a cache of results, for many systems in turn.
 
-    Its corpus must not change meanwhile. With `keep` the vectors of questions are kept in its database for the next
-    run; a user's questions are not.
+    It stays on the embedding model that is active now.
     """
-    cache = QueryCache.over(engine.embed_model, engine.identity, engine.database.engine if keep else None)
-    store = ReadOnceStore(engine.store)
-    indexes = build_lexical_indexes(engine.settings, engine.database, store)
-    still = engine.with_parts(store=store, indexes=indexes, embed_model=cache)
-    return still.with_changes({"retrieval.cache_entries": 0})
-
-
-class QueryCache(BaseEmbedding):
-    """An embedding model that embeds each question once per process, or once for all where a database keeps vectors.
-
-    Vectors are float32 from the first run on, so that a second run ranks as the first did. What is no question, such as
-    the sentences of found passages, is embedded once in this process.
-    """
-
-    inner: BaseEmbedding
-    dimension: int
-    key: str
-    _database: sqlalchemy.Engine | None = PrivateAttr(default=None)
-    _questions: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
-    _texts: dict[str, np.ndarray] = PrivateAttr(default_factory=dict)
-
-    @classmethod
-    def over(
-        cls, model: BaseEmbedding, described: EmbeddingIdentity, database: sqlalchemy.Engine | None
-    ) -> "QueryCache":
-        """A cache over `model`; its entries are apart from those of documents, which hold a vector for each window."""
-        key = f"{described.slug}?questions"
-        made = cls(model_name=model.model_name, inner=model, dimension=described.dimension, key=key)
-        made._database = database
-        return made
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "QueryCache"
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        if query not in self._questions:
-            sha = text_sha(query)
-            stored = cached_vectors(self._database, self.key, [sha], self.dimension) if self._database else {}
-            if sha in stored:
-                self._questions[query] = stored[sha][0]
-            else:
-                self._questions[query] = np.asarray(self.inner.get_query_embedding(query), dtype=np.float32)
-                if self._database:
-                    cache_vectors(self._database, self.key, {sha: self._questions[query]})
-        vector: list[float] = self._questions[query].tolist()
-        return vector
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        if new := [text for text in dict.fromkeys(texts) if text not in self._texts]:
-            vectors = np.asarray(self.inner.get_text_embedding_batch(new), dtype=np.float32)
-            self._texts |= zip(new, vectors, strict=True)
-        return [self._texts[text].tolist() for text in texts]
-
-
-class ReadOnceStore(FootnoteVectorStore):
-    """A store that caches every read; only for a corpus that does not change meanwhile."""
-
-    _read: FootnoteVectorStore = PrivateAttr()
-    _held: dict[Hashable, Any] = PrivateAttr(default_factory=dict)
-
-    def __init__(self, store: FootnoteVectorStore) -> None:
-        super().__init__(store.engine, store.table, store.dimension)
-        self._read = store
-
-    def dense(
-        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
-    ) -> list[NodeWithScore]:
-        key = ("dense", _key(vector), k, look, filters, audience)
-        if key not in self._held:
-            hits = self._read.dense(vector, k, look=look, filters=filters, audience=audience)
-            self._held[key] = [(self._one(hit.node), hit.score) for hit in hits]
-        return [NodeWithScore(node=node, score=score) for node, score in self._held[key]]
-
-    def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        return self._missing_only(
-            ("similarities", _key(vector)), node_ids, lambda missing: self._read.similarities(vector, missing)
-        )
-
-    def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
-        def read(missing: list[str]) -> dict[str, TextNode]:
-            found = self._read.fetch(missing, filters=filters, audience=audience)
-            return {node_id: self._one(node) for node_id, node in found.items()}
-
-        return self._missing_only(("fetch", filters, audience), list(node_ids), read)
-
-    def version(self) -> int:
-        if "version" not in self._held:
-            self._held["version"] = self._read.version()
-        return int(self._held["version"])
-
-    def _missing_only(
-        self, key: Hashable, node_ids: Sequence[str], read: Callable[[list[str]], dict[str, Any]]
-    ) -> dict[str, Any]:
-        """What is known of these nodes; only those that are not known are read."""
-        held: dict[str, Any] = self._held.setdefault(key, {})
-        if missing := [node_id for node_id in node_ids if node_id not in held]:
-            held |= read(missing)
-        return {node_id: held[node_id] for node_id in node_ids if node_id in held}
-
-    def _one(self, node: Any) -> Any:
-        """One object for each node, however often it is found."""
-        return self._held.setdefault(("node", node.node_id), node)
-
-
-def _key(vector: Sequence[float]) -> bytes:
-    return np.asarray(vector, dtype=np.float32).tobytes()
+    model = engine.embed_model.model_copy(update={"embeddings_cache": SimpleKVStore()})
+    return engine.with_parts(embed_model=model).with_changes({"retrieval.cache_entries": 0})

@@ -25,7 +25,7 @@ from llama_index.core.schema import BaseNode, TextNode
 
 from config.settings import Settings, get_settings
 from pipelines.errors import ConfigError, RetrievalError, SourceError
-from pipelines.evaluation.corpus import QueryCache, evaluation_database, with_caches
+from pipelines.evaluation.corpus import evaluation_database, with_cached_vectors
 from pipelines.evaluation.datasets import unreadable
 from pipelines.evaluation.experiment import Changes, choose_systems
 from pipelines.evaluation.measures import means
@@ -38,8 +38,6 @@ from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.window import WindowParser
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder
 from pipelines.ingestion.run import build_ingestion
-from pipelines.models.embedding import build_embed_model
-from pipelines.models.identity import identity
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import open_database
 from pipelines.store.node_writer import NodeRecipe, Replacement
@@ -294,11 +292,10 @@ def measure_chunking(
     facts = " ".join(f"{stem} {document.file_sha}" for stem, document in documents.items())
     name = f"chunking_{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
     vectors = open_database(evaluation_database(settings, name)).engine
-    questions = QueryCache.over(build_embed_model(settings), identity(settings), vectors)
 
     def measured(cut_name: str, cut: Cut) -> ChunkingResult:
         engine, nodes = index_chunks(settings, (name, cut_name), list(documents.values()), cut, vectors)
-        engine = with_caches(engine, keep=False).with_parts(embed_model=questions)
+        engine = with_cached_vectors(engine)
         spans = {
             stem: [_span(node) for node in nodes if node.metadata["document_id"] == document.id]
             for stem, document in documents.items()
