@@ -213,16 +213,15 @@ def replay(
 @render.register(Replayed)
 def _render_replay(replayed: Replayed) -> None:
     again = replayed.replay
-    changes = again.changes
     say(again.before.asked.question, "bold")
     say(f"asked at {again.before.made_at[:19]} UTC, and again now", "dim")
-    say("The answer is the same." if changes.same else "The answer changed.", "green" if changes.same else "yellow")
-    for difference in changes.outcome:
+    say("The answer is the same." if again.same else "The answer changed.", "green" if again.same else "yellow")
+    for difference in again.outcome:
         say(f"  {difference.what}: {_value(difference.before)} -> {_value(difference.after)}")
-    _say_block("Why", (f"  {cause}" for cause in changes.causes))
+    _say_block("Why", (f"  {cause}" for cause in again.causes))
     _say_block("Sentences", _sentences(again))
     sources = []
-    for each in changes.sources:
+    for each in again.sources:
         before, after = (str(rank) if rank else "-" for rank in (each.rank_before, each.rank_after))
         why = f" ({each.why})" if each.why else ""
         sources.append(f"  {each.change:>7}  {before:>2} -> {after:<2}  {each.document}, {each.place}{why}")
@@ -238,7 +237,7 @@ def _say_block(heading: str, lines: Iterable[str]) -> None:
 
 
 def _sentences(again: "Replay") -> Iterator[str]:
-    for each in again.changes.sentences:
+    for each in again.sentences:
         if each.change != "same":
             yield f"  {'-' if each.change == 'gone' else '+'} {clip(each.before or each.after, _CLIP)}"
             continue

@@ -93,7 +93,7 @@ def read_pack(raw: bytes, name: str) -> Pack:
     """The pack that a file holds.
 
     Raises:
-        PackError: If it is too large, damaged, no answer pack, or of a newer Footnote.
+        PackError: If it is too large, damaged, no answer pack, or of another version of the form.
     """
     if len(raw) > MAX_BYTES:
         raise PackError(f"{name} is larger than an answer pack can be ({MAX_BYTES:,} bytes).", hint=_HINT)
@@ -105,66 +105,18 @@ def read_pack(raw: bytes, name: str) -> Pack:
     if not isinstance(data, dict) or data.get("format") != FORMAT or b"\\u0000" in raw:
         raise PackError(f"{name} is not an answer pack.", hint=_HINT)
     written = data.get("schema_version")
-    if written not in (1, SCHEMA_VERSION):
+    if written != SCHEMA_VERSION:
         raise PackError(
-            f"{name} is an answer pack of version {str(written)[:20]}, and this Footnote reads "
-            f"versions 1 and {SCHEMA_VERSION}.",
+            f"{name} is an answer pack of version {str(written)[:20]}, and this Footnote reads version "
+            f"{SCHEMA_VERSION}.",
             hint="Replay it with the version of Footnote that wrote it, or a newer one.",
         )
     try:
-        return Pack.model_validate(_from_version_1(data) if written == 1 else data)
+        return Pack.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][:6])
         raise PackError(f"{name} is damaged: {place}: {first['msg']}.", hint=_HINT) from error
-    except (LookupError, TypeError, AttributeError) as error:  # of version 1
-        raise PackError(f"{name} is damaged: a part of it is missing.", hint=_HINT) from error
-
-
-def _from_version_1(old: Mapping[str, Any]) -> dict[str, Any]:
-    """A pack of version 1 in the form of this one; what it does not hold is empty."""
-    asked, answer, settings = old["asked"], old["answer"], old["settings"]
-    documents = {document["id"]: document for document in old["documents"]}
-
-    def source(row: Mapping[str, Any]) -> dict[str, Any]:
-        document = documents[row["document_id"]]
-        of_document = {name: document[name] for name in ("title", "uri", "category", "content_sha")}
-        return {**row, **of_document, "documentName": document["name"]}
-
-    def cited(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        return [{**row, "support": 1.0} for row in rows]
-
-    sides = cited(answer["disputed"])
-    same = {name: old[name] for name in ("footnote", "made_at", "embedding_model", "language_model", "corpus_version")}
-    return same | {
-        "asked": {name: value for name, value in asked.items() if name != "searched_for"},
-        "answer": {
-            **answer,
-            "question": asked["question"],
-            "answer": answer["text"],
-            "sentences": [{**each, "evidence": cited(each["evidence"])} for each in answer["sentences"]],
-            "sources": [source(row) for row in answer["sources"]],
-            "nearest": [source(row) for row in answer["nearest"]],
-            "conflicts": [
-                {"kind": "value", "said": said, "sides": [side for side in sides if f"[{side['n']}]" in said]}
-                for said in answer["conflicts"]
-            ],
-            "fallback_reason": _MODEL_FAILED * answer["failed"],
-            "trace_id": old["trace_id"],
-        },
-        "trace": {
-            "id": old["trace_id"],
-            "intent": {"question": asked["question"], "search_text": asked["searched_for"]},
-            "candidates": [{**row, "title": "", "final": row["score"]} for row in old["ranking"]],
-            "settings": settings["fingerprint"],
-            "corpus_version": old["corpus_version"],
-            **{name: asked[name] for name in ("audience", "filters", "mode")},
-            **{"attempts": (), "tags": (), "notes": (), "timings_ms": {}},
-        },
-        "file_hashes": {key: document["file_sha"] for key, document in documents.items() if document["file_sha"]},
-        "settings": settings["values"],
-        "fingerprint": settings["fingerprint"],
-    }
 
 
 # Nothing private

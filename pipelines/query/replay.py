@@ -1,7 +1,7 @@
 """REPLAY: an answer pack asked again, what changed, and why."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal
@@ -83,24 +83,6 @@ class SentenceChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """The comparison of two packs; `causes` are sentences on what may have changed the answer.
-
-    It is the `same` when its sentences, verdicts, quotations and confidence are, and its sources show the same words of
-    the same versions, whatever their ranks.
-    """
-
-    same: bool
-    outcome: tuple[ReplayDifference, ...]
-    sentences: tuple[SentenceChange, ...]
-    sources: tuple[SourceChange, ...]
-    documents: tuple[DocumentChange, ...]
-    settings: tuple[ReplayDifference, ...]
-    versions: tuple[ReplayDifference, ...]
-    causes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class QuotationCheck:
     """The place where a quotation stands: in the document as it is `now`, only in an `older` version that is kept;
     `no` if its version is kept and says something else there, `unknown` if that version is no longer stored.
@@ -114,12 +96,23 @@ class QuotationCheck:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A pack, that of today's answer to the same question, what changed, and whether the quotations still stand."""
+    """A pack, that of today's answer to the same question, what changed, and whether the quotations still stand.
+
+    The answer is the `same` when its sentences, verdicts, quotations and confidence are, and its sources show the same
+    words of the same versions, whatever their ranks. `causes` are sentences on what may have changed it.
+    """
 
     before: Pack
     after: Pack
-    changes: Changes
-    quotations: tuple[QuotationCheck, ...]
+    same: bool
+    outcome: tuple[ReplayDifference, ...]
+    sentences: tuple[SentenceChange, ...]
+    sources: tuple[SourceChange, ...]
+    documents: tuple[DocumentChange, ...]
+    settings: tuple[ReplayDifference, ...]
+    versions: tuple[ReplayDifference, ...]
+    causes: tuple[str, ...]
+    quotations: tuple[QuotationCheck, ...] = ()
 
 
 def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
@@ -142,7 +135,7 @@ def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
             QuotationCheck(cited.n, names[cited.n], cited.quote, check_quotation(cited, now, read))
             for cited in dict.fromkeys(evidence)
         )
-    return Replay(pack, after, compare_packs(pack, after, now), quotations)
+    return replace(compare_packs(pack, after, now), quotations=quotations)
 
 
 def check_quotation(citation: Citation, now: Mapping[str, Hashes], read: Read) -> Stands:
@@ -160,7 +153,7 @@ def check_quotation(citation: Citation, now: Mapping[str, Hashes], read: Read) -
     return "unknown" if quoted is None else "older"
 
 
-def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Changes:
+def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Replay:
     """Compare the pack that was kept with that of today's answer, and with the stored versions of their documents."""
     outcome = _differences(_outcome(before), _outcome(after))
     sentences = tuple(_sentence_changes(before.answer.sentences, after.answer.sentences))
@@ -186,7 +179,7 @@ def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Chang
         if "llm" in (before.answer.mode, after.answer.mode):
             causes.append("A language model does not word every answer alike.")
         causes = causes or ["Nothing that the pack tells of is another than before."]
-    return Changes(same, outcome, sentences, sources, documents, settings, versions, tuple(causes))
+    return Replay(before, after, same, outcome, sentences, sources, documents, settings, versions, tuple(causes))
 
 
 def _outcome(pack: Pack) -> dict[str, Any]:

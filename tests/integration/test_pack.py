@@ -63,10 +63,10 @@ def test_a_pack_asked_again_at_once_is_the_same_and_the_log_does_not_learn_of_it
     pack = kept(engine)
     before = len(latest_queries(engine.database.engine, 100))
     again = replay_pack(engine, pack)
-    assert again.changes.same
-    assert (again.changes.documents, again.changes.settings, again.changes.causes) == ((), (), ())
+    assert again.same
+    assert (again.documents, again.settings, again.causes) == ((), (), ())
     assert stands(again) == {"now"}
-    assert {one.change for one in again.changes.sources} == {"same"}
+    assert {one.change for one in again.sources} == {"same"}
     assert len(latest_queries(engine.database.engine, 100)) == before
 
 
@@ -77,7 +77,7 @@ def test_a_pack_of_many_passages_is_asked_again_of_as_many(corpus: Path, engine:
     ingest(engine.settings, [str(corpus)])
     again = replay_pack(engine, kept(engine))
     assert len(again.before.answer.sources) > engine.settings.retrieval.top_n
-    assert (again.changes.same, {one.change for one in again.changes.sources}) == (True, {"same"})
+    assert (again.same, {one.change for one in again.sources}) == (True, {"same"})
 
 
 def test_a_pack_holds_ranks_hashes_and_versions_and_neither_paths_nor_keys(
@@ -104,12 +104,12 @@ def test_an_edit_of_the_cited_document_is_named_and_its_quotation_stands_in_the_
     pack = kept(engine)
     edit(corpus, engine.settings, "crane.md", CRANE.replace("40 containers", "55 containers"))
     again = replay_pack(engine, pack)
-    assert not again.changes.same
-    assert [(one.document, one.change) for one in again.changes.documents] == [("crane.md", "changed")]
-    assert again.changes.causes[0] == "crane.md has another text now."
+    assert not again.same
+    assert [(one.document, one.change) for one in again.documents] == [("crane.md", "changed")]
+    assert again.causes[0] == "crane.md has another text now."
     assert "older" in stands(again)
-    assert any("40" in one.before for one in again.changes.sentences if one.change == "gone")
-    assert any("55" in one.after for one in again.changes.sentences if one.change == "new")
+    assert any("40" in one.before for one in again.sentences if one.change == "gone")
+    assert any("55" in one.after for one in again.sentences if one.change == "new")
 
 
 def test_an_edit_beside_the_quotation_leaves_it_standing(engine: QueryEngine, corpus: Path) -> None:
@@ -139,10 +139,10 @@ def test_a_removed_document_is_named_and_its_quotation_stands_in_the_version_tha
     crane = next(key for key, source in pack.documents.items() if source.documentName == "crane.md")
     build_ingestion(engine.settings).remove([crane])
     again = replay_pack(engine, pack)
-    assert not again.changes.same
-    assert [(one.document, one.change) for one in again.changes.documents] == [("crane.md", "removed")]
-    assert {one.change for one in again.changes.sources if one.document == "crane.md"} == {"went"}
-    assert {one.change for one in again.changes.sentences if "crane" in one.before} == {"gone"}
+    assert not again.same
+    assert [(one.document, one.change) for one in again.documents] == [("crane.md", "removed")]
+    assert {one.change for one in again.sources if one.document == "crane.md"} == {"went"}
+    assert {one.change for one in again.sentences if "crane" in one.before} == {"gone"}
     assert stands(again) == {"older"}
 
 
@@ -150,21 +150,21 @@ def test_a_document_that_was_added_since_and_is_drawn_on_is_named(engine: QueryE
     pack = kept(engine)
     edit(corpus, engine.settings, "crane2.md", "# Other crane\n\nThe other harbour crane moved 70 containers a day.\n")
     again = replay_pack(engine, pack)
-    assert [(one.document, one.change) for one in again.changes.documents] == [("crane2.md", "added")]
-    assert "came" in {one.change for one in again.changes.sources if one.document == "crane2.md"}
+    assert [(one.document, one.change) for one in again.documents] == [("crane2.md", "added")]
+    assert "came" in {one.change for one in again.sources if one.document == "crane2.md"}
 
 
 def test_a_setting_that_changed_is_named_with_both_values_and_what_went_says_what_cut_it(engine: QueryEngine) -> None:
     pack = kept(engine)
     again = replay_pack(engine.with_changes({"retrieval.top_n": 1}), pack)
-    assert [(one.what, one.before, one.after) for one in again.changes.settings] == [("retrieval.top_n", 5, 1)]
-    assert "The setting retrieval.top_n was 5 and is 1." in again.changes.causes
+    assert [(one.what, one.before, one.after) for one in again.settings] == [("retrieval.top_n", 5, 1)]
+    assert "The setting retrieval.top_n was 5 and is 1." in again.causes
     assert again.after.fingerprint != pack.fingerprint
 
 
 def test_the_number_of_suggestions_is_no_setting_that_an_answer_hangs_on(engine: QueryEngine) -> None:
     again = replay_pack(engine.with_changes({"answer.follow_ups": 0}), kept(engine))
-    assert (again.changes.same, again.changes.settings) == (True, ())
+    assert (again.same, again.settings) == (True, ())
 
 
 def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: QueryEngine) -> None:
@@ -176,7 +176,7 @@ def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: Qu
     assert (again.after.asked.mode, again.after.asked.filters.document) == ("sparse", ("crane.md",))
     assert again.after.trace is not None
     assert "crane" in again.after.trace.intent.search_text
-    assert again.changes.same or again.changes.settings
+    assert again.same or again.settings
 
 
 def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: QueryEngine, corpus: Path, settings: Settings) -> None:
@@ -188,15 +188,15 @@ def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: QueryEngine, corpus
     assert again.after.asked.audience == "visitor"
     assert not again.after.answer.answered
     assert again.after.documents == {}
-    assert {one.change for one in again.changes.documents} == {"removed"}
-    assert replay_pack(build_query_engine(settings), kept(engine)).changes.same
+    assert {one.change for one in again.documents} == {"removed"}
+    assert replay_pack(build_query_engine(settings), kept(engine)).same
 
 
 def test_an_abstention_is_kept_and_asked_again_with_what_came_nearest(engine: QueryEngine) -> None:
     pack = kept(engine, "Which submarine volcanoes erupted near Kamchatka?")
     assert not pack.answer.answered
     again = replay_pack(engine, pack)
-    assert (again.changes.same, again.quotations) == (True, ())
+    assert (again.same, again.quotations) == (True, ())
 
 
 def test_an_answer_of_another_writer_is_told(corpus: Path, make_settings: Callable[..., Settings]) -> None:
@@ -212,9 +212,9 @@ def test_an_answer_of_another_writer_is_told(corpus: Path, make_settings: Callab
         assert pack.trace.readings == ()  # the prompts hold passages that the answer does not show
         fake.reply = "The crane moved 40 containers every hour [1]."
         again = replay_pack(engine, pack)
-    assert not again.changes.same
-    assert "A language model does not word every answer alike." in again.changes.causes
-    assert [one.change for one in again.changes.sentences] == ["gone", "new"]
+    assert not again.same
+    assert "A language model does not word every answer alike." in again.causes
+    assert [one.change for one in again.sentences] == ["gone", "new"]
 
 
 def test_a_pack_of_an_answer_that_was_not_logged_has_no_ranking_and_is_still_asked_again(engine: QueryEngine) -> None:
