@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from app.cli import output
-from app.cli.evaluate import Report
 from app.cli.options import Json, argument, option, settings_now
-from app.cli.output import emit, say
+from app.cli.output import Report, emit
 
 group = typer.Typer(help="Measure speed and memory. Example: footnote bench ingest ~/portfolio", no_args_is_help=True)
 
@@ -27,14 +26,7 @@ def ingest_speed(
 
     with output.progress(quiet=as_json) as advance:
         report = bench_ingest(settings, locations, advance)
-    rows = [
-        ["documents, nodes", f"{report['documents']:,} ({report['failed']} failed), {report['nodes']:,}"],
-        ["first run", f"{report['seconds']} s, {report['documents_per_second']} documents/s, "
-                      f"{report['nodes_per_second']} nodes/s"],
-        ["unchanged run", f"{report['unchanged']['seconds']} s, {report['unchanged']['embedded']} embedded"],
-        ["peak memory", f"{report['peak_memory_mb']:.0f} MB, workers and Postgres apart"],
-    ]  # fmt: skip
-    emit(Report(report, lambda: output.table("ingest", ["measure", "value"], rows)), as_json)
+    emit(Report(report), as_json)
 
 
 @group.command("ask")
@@ -56,10 +48,4 @@ def ask_speed(
     questions = [topic.question for topic in load_topics(topics or SAMPLE.parent / "eval" / "topics.jsonl")][:limit]
     with output.progress(quiet=as_json) as advance:
         report = bench_ask(build_query_engine(settings), questions, advance)
-    rows = [[name, times["p50"], times["p95"]] for name, times in report["milliseconds"].items()]
-
-    def show() -> None:
-        output.table(f"{report['questions']} questions, milliseconds", ["", "p50", "p95"], rows)
-        say(f"an ask takes {report['ratio']} times a search", "bold")
-
-    emit(Report(report, show), as_json)
+    emit(Report(report), as_json)

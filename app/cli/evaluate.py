@@ -2,22 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from app.cli import output
 from app.cli.options import EXIT_FELL, Json, argument, option, settings_now
-from app.cli.output import emit, render, say
+from app.cli.output import Report, emit
 from app.cli.serialise import serialise
-
-if TYPE_CHECKING:
-    from pipelines.evaluation.answers import AnswerReport
-    from pipelines.evaluation.measures import Comparison
-    from pipelines.evaluation.parsing import ParsedFile
 
 group = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
 Systems = Annotated[
@@ -41,19 +35,6 @@ Limit = Annotated[int | None, option("At most this many, from the first.", min=1
 PerTopic = Annotated[Path | None, option("Write the measures of each topic to this JSON file.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Figures for programs, and what prints them for people."""
-
-    figures: Mapping[str, Any]
-    show: Callable[[], None]
-
-
-@render.register(Report)
-def _render_report(report: Report) -> None:
-    report.show()
-
-
 def _choose(
     systems: Sequence[str] | None, overrides: Sequence[str] | None, baseline: str, *default: str
 ) -> dict[str, Mapping[str, Any]]:
@@ -72,26 +53,6 @@ def _write(path: Path, value: Any) -> None:
         path.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}.", hint="Give --per-topic FILE.") from error
-
-
-def print_difference(name: str, baseline: str, measure: str, found: "Comparison") -> None:
-    """Print how a system differs from the baseline by a measure; dim when that may be chance."""
-    say(f"{name} - {baseline}: {measure} {_described(found)}", "" if found.p < 0.05 else "dim")
-
-
-def _described(found: "Comparison") -> str:
-    return (
-        f"{found.difference:+.4f} [{found.low:+.4f}, {found.high:+.4f}] "
-        f"p={found.p:.4f}, {found.wins} better, {found.losses} worse"
-    )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
-def _listed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
 
 
 @group.command("beir")
@@ -132,31 +93,13 @@ def eval_beir(
     path = per_topic or settings.home / "eval" / f"{name}-{done.fingerprint}.json"
     several = {name: done.of(name) for name in done.per_topic} if len(sets) > 1 else {}
     _write(path, done.per_topic if several else done.per_topic[done.dataset])
-    figures = {**serialise(done), "per_topic": str(path)}
+    figures = {**serialise(done), "comparisons": done.comparisons, "per_topic": str(path)}
     figures |= {"sets": several} if several else {}
     figures |= {"ablation": {"measure": measures[0], "parts": effects}} if effects else {}
-
-    def show() -> None:
-        whole = f"{done.dataset}, {done.topics} topics{', mean over the sets' * bool(several)}"
-        for title, systems in {**several, whole: done.systems}.items():
-            rows = [[name, *(f"{means[measure]:.4f}" for measure in measures)] for name, means in systems.items()]
-            output.table(title, ["system", *measures], rows)
-            of_set = [done.per_topic[title]] if title in several else list(done.per_topic.values())
-            for name, found in experiment.compare_systems(of_set, compare, measures[:1]).items():
-                print_difference(name, compare, measures[0], found[measures[0]])
-        rows = [
-            [effect.part, f"{effect.gain.difference:+.4f}", f"{effect.gain.low:+.3f}..{effect.gain.high:+.3f}",
-             f"{effect.gain.p:.3f}", *(f"{effect.by_set[name]:+.4f}" for name in several)]
-            if effect.status == "measured"
-            else [effect.part, effect.status, *[""] * (2 + len(several))]
-            for effect in effects
-        ]  # fmt: skip
-        if rows:
-            columns = ["part", measures[0], "95 %", "p", *several]
-            output.table("what each part brings (full - without)", columns, rows)
-        say(f"each topic: {path}", "dim")
-
-    emit(Report(figures, show), as_json)
+    title = f"{done.dataset}, {done.topics} topics{', mean over the sets' * bool(several)}"
+    shown = {"systems": done.systems, "sets": several, "comparisons": done.comparisons, "each topic": path}
+    gains = f"what each part brings by {measures[0]} (full - without)"
+    emit(Report(figures, {**shown, gains: effects} if effects else shown, title), as_json)
 
 
 @group.command("baseline")
@@ -180,18 +123,7 @@ def eval_baseline(
     means = {name: sum(scores.values()) / len(scores) for name, scores in now.items()}
     verdicts = [] if write else compare_gate(read_baseline(path), now)
     code = EXIT_FELL if any(verdict.change.fell for verdict in verdicts) else 0
-
-    def show() -> None:
-        if write:
-            say(f"{path} now holds {', '.join(f'{name} {mean:.4f}' for name, mean in means.items())}.")
-        for verdict in verdicts:
-            say(
-                f"{verdict.name}: {verdict.measure} {verdict.now:.4f}, baseline {verdict.baseline:.4f}; "
-                f"{_described(verdict.change)}",
-                "red" if verdict.change.fell else "",
-            )
-
-    emit(Report({"means": means, "written": write, "verdicts": verdicts}, show), as_json, code)
+    emit(Report({"means": means, "written": write, "verdicts": verdicts}), as_json, code)
 
 
 @group.command("answers")
@@ -238,40 +170,8 @@ def eval_answers(
         _write(per_topic, done.per_topic)
     dataset = "ingested documents" if ingested else documents.resolve().name if documents else "portfolio"
     figures = {"dataset": dataset, **serialise(done), "per_topic": per_topic}
-    emit(Report(figures, lambda: _print_answers(dataset, done, compare)), as_json)
-
-
-def _print_answers(dataset: str, done: "AnswerReport", baseline: str) -> None:
-    names = [name for name in next(iter(done.systems.values())) if not name.startswith("n_")]
-    rows = [[measure, *(_measured(means, measure) for means in done.systems.values())] for measure in names]
-    output.table(f"{dataset}, {done.topics} topics", ["measure", *done.systems], rows)
-    for name, kinds in done.kinds.items():
-        output.table(f"{name}, by kind of question", KIND_COLUMNS, [_kind_row(*item) for item in kinds.items()])
-    for name, by_measure in done.comparisons.items():
-        for measure, found in by_measure.items():
-            print_difference(name, baseline, measure, found)
-    for name, missed in done.misses.items():
-        for miss in missed:
-            where = f"{name}: " if len(done.misses) > 1 else ""
-            say(f"{where}missed {miss['id']} ({', '.join(miss['why'])}): {miss['question']}", "dim")
-
-
-KIND_COLUMNS = ["kind", "answerable", "answered", "facts", "precision", "words", "unanswerable", "left alone"]
-
-
-def _measured(means: Mapping[str, float], measure: str) -> str:
-    if "words" in measure:
-        return f"{means[measure]:.0f}"
-    of = f" of {means[measure.replace('right_', 'n_')]:.0f}" if measure.startswith("right_") else ""
-    return f"{means[measure]:.3f}{of}"
-
-
-def _kind_row(kind: str, means: Mapping[str, float]) -> list[str]:
-    """The cells of KIND_COLUMNS; empty where there is no topic to measure."""
-    asked, silent = means["answerable"], means["unanswerable"]
-    shares = [f"{means[name]:.2f}" if asked else "" for name in ("answered", "facts", "precision")]
-    left_alone = f"{means['abstention_recall']:.2f}" if silent else ""
-    return [kind, f"{asked:.0f}", *shares, f"{means['words']:.0f}", f"{silent:.0f}", left_alone]
+    shown = {"by kind of question": done.kinds, "comparisons": done.comparisons, "missed": done.misses}
+    emit(Report(figures, {"systems": done.systems, **shown}, f"{dataset}, {done.topics} topics"), as_json)
 
 
 @group.command("parsing")
@@ -292,33 +192,21 @@ def eval_parsing(
     with output.progress(quiet=as_json) as advance:
         files = parse_folder(folder, limit=limit, on_progress=advance)
     figures = parsing_report(files)
-    emit(Report(figures, lambda: _print_parsing(figures, files, verbose)), as_json)
-
-
-def _print_parsing(figures: Mapping[str, Any], files: "Sequence[ParsedFile]", verbose: bool) -> None:
-    from pipelines.evaluation.parsing import BESIDE, CORE
-
     judged = [each for each in files if each.truth]
-    groups = {f"all {len(judged)} with truth": figures["f1"], **figures["categories"], **figures["themes"]}
-    for shown in (("all", *CORE), BESIDE):
-        rows = [[name, *(_number(f1[column]) for column in shown)] for name, f1 in groups.items()]
-        output.table("F1", ["kind or layout", *shown], rows)
-    rows = [
-        [each.name, each.category or "failed", _number(each.f1["all"]) if each.f1 else "", each.jobs, each.stated_jobs,
-         each.twice or "", _number(each.order), f"{each.seconds:.1f}"]
+    kinds = {f"all {len(judged)} with truth": figures["f1"], **figures["categories"], **figures["themes"]}
+    documents = [
+        {"document": each.name, "read as": each.category or "failed", "F1": each.f1 and each.f1["all"],
+         "jobs found": each.jobs, "stated": each.stated_jobs, "twice": each.twice, "order": each.order,
+         "s": each.seconds, "error": each.error}
         for each in files
     ]  # fmt: skip
-    output.table("", ["document", "read as", "F1", "jobs found", "stated", "twice", "order", "s"], rows)
-    for each in files:
-        if each.error:
-            say(f"{each.name}: {each.error}", "red")
-        for what in ("missed", "wrong") if verbose else ():
-            for name, value in getattr(each.comparison, what):
-                say(f"{each.name}: {what} {name}: {value}", "dim")
-    if order := figures["order"]:
-        say(f"reading order over {order['twins']} twins: mean {order['mean']:.4f}, worst {order['worst']:.4f}")
-    misread = sum(each.category != each.expected for each in judged)
-    say(f"{figures['twice']} jobs found twice, {misread} documents taken for another kind", "bold")
+    shown: dict[str, Any] = {"F1": kinds, "documents": documents, "reading order": figures["order"]}
+    shown["jobs found twice"] = figures["twice"]
+    shown["documents taken for another kind"] = sum(each.category != each.expected for each in judged)
+    for each in files if verbose else ():
+        for what in ("missed", "wrong"):
+            shown[f"{each.name}: {what}"] = [": ".join(pair) for pair in getattr(each.comparison, what)]
+    emit(Report(figures, shown), as_json)
 
 
 @group.command("grounding")
@@ -348,20 +236,7 @@ def eval_grounding(
             advance("verifying", len(rows), len(read))
     dataset = f"{claims.resolve().parent.name} {claims.stem}"
     figures = {"dataset": dataset, "model": model if judge.embed else "", **summary(rows)}
-
-    def show() -> None:
-        verdicts = sorted({verdict for counts in figures["verdicts"].values() for verdict in counts})
-        table = [
-            [label, figures["claims"][label], *(given.get(verdict, 0) for verdict in verdicts)]
-            for label, given in figures["verdicts"].items()
-        ]
-        output.table(f"{len(rows)} claims, and the verdicts on them", ["label", "", *verdicts], table)
-        say(f"AUROC ({figures['model'] or 'by words alone'}): {_listed(figures['auroc']['committed'])}")
-        for verdict, found in figures["bounds"].items():
-            say(f"verdict {verdict if verdict == 'supported' else 'partial or better'}: {_listed(found)}", "bold")
-        say(f"what is shown overlaps a gold sentence, by verdict: {_listed(figures['overlap'])}")
-
-    emit(Report(figures, show), as_json)
+    emit(Report(figures, title=f"{len(rows)} claims, and the verdicts on them"), as_json)
 
 
 @group.command("answerability")
@@ -389,13 +264,4 @@ def eval_answerability(
         }
     sets = {name: judge_strengths(rows, parameters) for name, rows in measured.items()}
 
-    def show() -> None:
-        for name, judged in sets.items():
-            rows = [
-                [label, count, *(_number(judged[column].get(label)) for column in ("auroc", "answered", "high"))]
-                for label, count in judged["questions"].items()
-            ]
-            output.table(name, ["label", "questions", "AUROC", "answered", "called high"], rows)
-            say(f"left unanswered where 90 % of the answerable are answered: {judged['abstained']['committed']:.3f}")
-
-    emit(Report({"model": model, "sets": sets}, show), as_json)
+    emit(Report({"model": model, "sets": sets}), as_json)

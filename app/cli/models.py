@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli import output
-from app.cli.evaluate import print_difference
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, argument, option, settings_now
 from app.cli.output import Done, clip, emit, render, say, warn
 from app.cli.serialise import serialise
@@ -250,7 +249,7 @@ def _render_comparison(result: ModelsCompared) -> None:
         rows = [[name, *(f"{means[name]:.3f}" for means in done.measures.values())] for name in names]
         output.table(f"{done.judged} questions with known answers", ["measure", *done.measures], rows)
         for name, found in done.comparisons.items():
-            print_difference(b, a, name, found)
+            say(f"{b} - {a}: {name} {found}", "" if found.p < 0.05 else "dim")
     say(f"{done.questions} questions: {done.overlap:.0%} of the first ten passages are the same", "bold")
     if done.skipped:
         warn(f"{done.skipped} questions could not be searched.")

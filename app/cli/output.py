@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,6 +56,62 @@ class Done:
 @render.register(Done)
 def _render_done(done: Done) -> None:
     say(done.text, done.style)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures of a measurement for programs; for people too, unless `shown` are others. `title` stands above them."""
+
+    figures: Mapping[str, Any]
+    shown: Mapping[str, Any] | None = None
+    title: str = ""
+
+
+@render.register(Report)
+def _render_report(report: Report) -> None:
+    if report.title:
+        say(report.title, "bold")
+    for name, value in (report.shown or report.figures).items():
+        if value or value == 0:
+            print_figures(name, value)
+
+
+def print_figures(name: str, value: Any) -> None:
+    """Print a value under its name: a table for rows of named values, several for a mapping of such, else a line."""
+    held: dict[Any, Any] = dict(value) if isinstance(value, Mapping) else {}
+    if isinstance(value, list):
+        held = dict(enumerate(value))
+    rows: dict[Any, dict[Any, Any]] = {key: values for key, item in held.items() if (values := _named(item))}
+    columns = list(dict.fromkeys(column for values in rows.values() for column in values))
+    if not rows:
+        say(f"{name}: {_cell(value)}")
+    elif isinstance(value, list):
+        table(name, columns, [[_cell(values.get(column)) for column in columns] for values in rows.values()])
+    elif all(map(_named, next(iter(rows.values())).values())):
+        for key, item in held.items():
+            print_figures(f"{name}: {key}", item)
+    else:
+        if len(columns) > len(rows):
+            rows, columns = {column: {key: rows[key].get(column) for key in rows} for column in columns}, [*rows]
+        cells = [[key, *(_cell(values.get(column)) for column in columns)] for key, values in rows.items()]
+        table(name, ["", *columns], cells)
+
+
+def _named(value: Any) -> dict[str, Any]:
+    """The named values of a mapping or a list's row; empty for a value with a text of its own."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    has_text = not is_dataclass(value) or isinstance(value, type) or type(value).__str__ is not object.__str__
+    return {} if has_text else {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def _cell(value: Any) -> str:
+    """A value as text: numbers with at most four decimals, nothing for None."""
+    if named := _named(value):
+        return ", ".join(f"{name} {_cell(item)}" for name, item in named.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_cell, value))
+    return f"{value:.4f}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def local_time(iso: str, shape: str = "%Y-%m-%d %H:%M") -> str:

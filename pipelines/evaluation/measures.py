@@ -94,6 +94,11 @@ class Comparison:
         """True if the system is worse by more than chance gives in one case of twenty."""
         return self.difference < 0 and self.p < 0.05
 
+    def __str__(self) -> str:
+        """The difference with its interval, its p, and on how many topics the system is better and worse."""
+        interval = f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
+        return f"{interval} p={self.p:.4f}, {self.wins} better, {self.losses} worse"
+
 
 def compare(baseline: Sequence[float], system: Sequence[float], *, seed: int = 7) -> Comparison:
     """Compare paired scores by randomisation (p) and bootstrap (interval), both seeded.

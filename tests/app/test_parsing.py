@@ -21,9 +21,10 @@ def _one_with_a_wrong_truth(folder: Path) -> None:
 def test_eval_parsing_names_the_values_that_are_missed(tmp_path: Path) -> None:
     _one_with_a_wrong_truth(tmp_path)
     shown = CliRunner().invoke(app, ["eval", "parsing", str(tmp_path), "--verbose"]).output
-    assert "cv.pdf: missed company: Nobody & Daughters" in shown
-    assert "reading order over 1 twins" in shown
-    assert "0 jobs found twice, 0 documents taken for another kind" in shown
+    assert "cv.pdf: missed: company: Nobody & Daughters" in shown
+    assert "reading order: twins 1, mean 1.0000" in shown
+    assert "jobs found twice: 0" in shown
+    assert "documents taken for another kind: 0" in shown
 
 
 def test_eval_parsing_prints_one_json_document(tmp_path: Path) -> None:
