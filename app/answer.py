@@ -4,75 +4,131 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.conversation import Exchange, written_by
-from app.wording import FINDING, by_document, cited_place, how_it_ended, near_heading, place_and_others, readable
-from pipelines.answers import Answer, Citation, Sentence, Source
-from pipelines.query.careers.computed_answer import CAREER_FACTS
+from app.typeset import runs
+from app.wording import (
+    FINDING,
+    by_document,
+    cited_place,
+    how_it_ended,
+    near_heading,
+    place_and_others,
+    read_as,
+    readable,
+)
+from pipelines.answers import Answer, Conflict, Sentence, Source
 from pipelines.query.layout import AnswerBlock, blocks_of
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 _QUOTED = 320  # characters of words that nothing cites
+_CITED = 220  # characters of a quotation in the margin
+_SHOWN_PLACES = 4
 
 
 def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
-    """Blocks of sentences with their marks, notes, and sources grouped by document, which stand first if it abstains.
+    """Blocks of sentences with their marks, what to know about it, and sources by document, first if it abstains.
 
     Args:
         exchange: A question with its answer.
         opened: The number of its open source, and the sentence whose footnote opened it.
         latest: True for the last one, which is shown from its beginning.
     """
+    blocks = blocks_in(exchange)
+    answer = exchange.answer
     return {
-        "blocks": _blocks(exchange) or _unverified(exchange),
-        "notes": list(_notes(exchange)),
-        "abstains": exchange.answer is not None and not exchange.answer.answered,
+        "blocks": _blocks(exchange, blocks) or _unverified(exchange),
+        "disputes": [_dispute(exchange, conflict) for conflict in answer.conflicts] if answer else [],
+        "alerts": list(_alerts(exchange)),
+        "line": _line(exchange),
+        "how": [list(pair) for pair in _how(answer)] if answer else [],
+        "abstains": answer is not None and not answer.answered,
         "groups": [group for group in _groups(exchange) if group["documents"]],
         "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
         "latest": latest,
     }
 
 
-def _blocks(exchange: Exchange) -> list[dict[str, Any]]:
-    """The verified sentences in the headings, paragraphs, lists and code of the answer.
+# The text
 
-    Quotations from another document begin a new block.
+
+def blocks_in(exchange: Exchange) -> list[AnswerBlock]:
+    """The headings, paragraphs, lists, tables and code of an answer.
+
+    A list item whose source disagrees with that of an item before it, and says the same but for the detail, is left
+    out: the disagreement shows both.
     """
     answer = exchange.answer
-    if answer is not None and answer.model != CAREER_FACTS:
-        found = blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences])
-    else:
-        found = _quotations(exchange)
-    shown = [_sentence(index, sentence, exchange.sources) for index, sentence in enumerate(exchange.sentences)]
-    return [
-        {
-            "kind": block.kind,
-            "text": block.text,
-            "indents": list(block.indents),
-            "lines": [[shown[index] for index in line] for line in block.lines],
-        }
+    found = blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences]) if answer else []
+    gone = {index for conflict in answer.conflicts for index in _repeated(exchange, conflict)} if answer else set()
+    kept = [
+        block._replace(lines=tuple(line for line in block.lines if not set(line) <= gone)) if block.lines else block
         for block in found
     ]
+    return [block for block in kept if block.lines or block.text]
 
 
-def _quotations(exchange: Exchange) -> list[AnswerBlock]:
-    """A block for the sentences of each document, items of a list if several things are asked for."""
-    is_list = exchange.answer is not None and exchange.answer.answer.startswith("- ")
-    is_extractive = exchange.answer is not None and exchange.answer.mode == "extractive"
-    groups: list[list[int]] = []
-    before = ""
-    for index, sentence in enumerate(exchange.sentences):
-        document = exchange.sources[sentence.citations[0]].document_id if sentence.citations else ""
-        if not groups or (is_extractive and document != before):
-            groups.append([])
-        groups[-1].append(index)
-        before = document
-    if is_extractive and is_list:
-        return [AnswerBlock("bullets", lines=tuple((index,) for index in group)) for group in groups]
-    return [AnswerBlock("paragraph", lines=(tuple(group),)) for group in groups]
+def run_before(exchange: Exchange, last: int) -> range:
+    """The neighbouring sentences of one line that share the sources of the last, which carries their footnote."""
+    line = next((line for block in blocks_in(exchange) for line in block.lines if last in line), (last,))
+    first = last
+    while first - 1 in line and _alike(exchange.sentences[first - 1], exchange.sentences[last]):
+        first -= 1
+    return range(first, last + 1)
 
 
-def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dict[str, Any]:
+def _alike(one: Sentence, other: Sentence) -> bool:
+    return one.citations == other.citations and one.verdict == other.verdict == "supported"
+
+
+def _repeated(exchange: Exchange, conflict: Conflict) -> list[int]:
+    """The sentences that only repeat what an earlier one says about the other side of a disagreement."""
+    disputed = {side.n for side in conflict.sides}
+    stating = [index for index, each in enumerate(exchange.sentences) if {*each.citations} & disputed]
+    heads = [parted(exchange.sentences[index].text)[0] for index in stating]
+    return [index for at, index in enumerate(stating) if heads[at] in heads[:at]]
+
+
+def parted(text: str) -> tuple[str, str]:
+    """An entry of a list and its detail: `Editor at Signalweir`, `2016 – 2018`; the detail is empty without figures."""
+    head, gap, detail = text.rpartition(" (") if text.endswith(")") else text.rpartition(", ")
+    if gap == " (":
+        return (head, detail[:-1]) if any(map(str.isdecimal, detail)) else (text, "")
+    return (head, detail) if detail[:1].isdecimal() else (text, "")
+
+
+def _blocks(exchange: Exchange, blocks: Sequence[AnswerBlock]) -> list[dict[str, Any]]:
+    numbers = exchange.numbers()
+    is_written = exchange.answer is not None and exchange.answer.mode == "llm"
+    return [_block(exchange, block, numbers, is_written=is_written) for block in blocks]
+
+
+def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, is_written: bool) -> dict[str, Any]:
+    """A block with a footnote after each run of sentences that share their sources, of code one after all."""
+    said = exchange.sentences
+    lines: list[list[dict[str, Any]]] = []
+    for indexes in block.lines:
+        shown = [_sentence(exchange, index, numbers) for index in indexes]
+        for at, index in enumerate(indexes[:-1]):
+            if block.kind == "code" or _alike(said[index], said[indexes[at + 1]]):
+                shown[at]["marks"] = []
+        lines.append(shown)
+    if block.kind == "code":
+        every = {mark["n"]: mark for line in lines for each in line for mark in each["marks"]}
+        for line in lines:
+            line[-1]["marks"] = []
+        lines[-1][-1]["marks"] = list(every.values())
+    elif block.kind == "table" or is_written:
+        for each in (each for line in lines for each in line):
+            each["runs"] = runs(each["text"])
+    details = [parted(line[-1]["text"]) for line in lines] if block.kind == "bullets" else []
+    if len(details) > 1 and all(detail for _, detail in details):
+        for line, (head, detail) in zip(lines, details, strict=True):
+            line[-1].update(runs=[["", head]], detail=detail)
+    return {"kind": block.kind, "text": block.text, "indents": list(block.indents), "lines": lines}
+
+
+def _sentence(exchange: Exchange, index: int, numbers: dict[int, int]) -> dict[str, Any]:
+    sentence = exchange.sentences[index]
     finding = FINDING[sentence.verdict]
-    found = {citation.n: citation.verdict for citation in sentence.evidence}
     tick = "✓ " if sentence.verdict == "supported" else ""
     return {
         "index": index,
@@ -80,28 +136,88 @@ def _sentence(index: int, sentence: Sentence, sources: dict[int, Source]) -> dic
         "verdict": sentence.verdict,
         "tag": _TAGS.get(sentence.verdict, ""),
         "tip": f"{tick}{finding.capitalize()}",
-        "marks": [
-            {"n": n, "tip": f"{'✓ ' if found.get(n) == 'supported' else ''}{_tip(sources[n], sentence.evidence)}"}
-            for n in sentence.citations
-        ],
+        "marks": [_mark(exchange, n, index, numbers) for n in sentence.citations],
+        "dispute": next((at for at, each in enumerate(_conflicts(exchange)) if _is_side(sentence, each)), None),
     }
+
+
+def _conflicts(exchange: Exchange) -> Sequence[Conflict]:
+    return exchange.answer.conflicts if exchange.answer else ()
+
+
+def _is_side(sentence: Sentence, conflict: Conflict) -> bool:
+    """True for a sentence of a list that states a side of a disagreement, which is shown under it."""
+    return parted(sentence.text)[1] != "" and bool({*sentence.citations} & {side.n for side in conflict.sides})
+
+
+def _mark(exchange: Exchange, n: int, index: int, numbers: dict[int, int]) -> dict[str, Any]:
+    """A footnote: its number, document and place, its verdict, and the quotation where the sentence is not the same."""
+    run = run_before(exchange, index)
+    evidence = exchange.evidence(n, run)
+    said = " ".join(exchange.sentences[at].text for at in run)
+    quote = " … ".join(dict.fromkeys(_on_one_line(citation.quote) for citation in evidence))
+    sentence = exchange.sentences[index]
+    found = next((each.verdict for each in sentence.evidence if each.n == n), sentence.verdict)
+    verbatim = bool(quote) and all(_on_one_line(each.quote) in said for each in evidence)
+    finding = "word for word" if verbatim and found == "supported" else FINDING[found]
+    return {
+        **_place(exchange.sources[n], evidence),
+        "n": n,
+        "number": numbers[n],
+        "sentence": index,
+        "verdict": found,
+        "finding": finding.capitalize(),
+        "quote": "" if verbatim else _clipped(quote, _CITED),
+    }
+
+
+def _place(source: Source, evidence: Sequence[Any]) -> dict[str, str]:
+    return {"title": readable(source.title, source.documentName), "where": cited_place(source, evidence)}
+
+
+def _dispute(exchange: Exchange, conflict: Conflict) -> dict[str, Any]:
+    """A disagreement between sources, with the words of each side."""
+    numbers = exchange.numbers()
+    subject, _, _ = conflict.said.partition(":")
+    sides = [
+        {
+            **_place(exchange.sources[side.n], [side]),
+            "name": exchange.sources[side.n].documentName,
+            "n": side.n,
+            "number": numbers[side.n],
+            "quote": _clipped(_on_one_line(side.quote, " · "), _CITED),
+        }
+        for side in conflict.sides
+        if side.n in exchange.sources
+    ]
+    return {"heading": f"The sources disagree about {subject}", "sides": sides}
+
+
+def _on_one_line(text: str, between: str = " ") -> str:
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return between.join(filter(None, lines))
 
 
 def _unverified(exchange: Exchange) -> list[dict[str, Any]]:
     """The text of an answer without verdicts, as far as it arrived, cut at its footnotes."""
     parts: list[dict[str, Any]] = []
+    numbers = exchange.numbers()
     for piece in exchange.pieces:
         if isinstance(piece, str):
             if not parts or parts[-1]["marks"]:
                 parts.append({"index": len(parts), "text": "", "verdict": "", "tag": "", "tip": "", "marks": []})
             parts[-1]["text"] += piece
         elif parts:
-            source = exchange.sources[piece]
-            parts[-1]["marks"].append({"n": piece, "tip": _tip(source, ())})
+            known = {"n": piece, "number": numbers[piece], "verdict": "", "finding": "Not checked", "quote": ""}
+            parts[-1]["marks"].append({**_place(exchange.sources[piece], ()), **known})
     return [{"kind": "paragraph", "text": "", "indents": [], "lines": [parts]}] if parts else []
 
 
-def _notes(exchange: Exchange) -> Iterator[str]:
+# What is said about it
+
+
+def _alerts(exchange: Exchange) -> Iterator[str]:
+    """What a reader must know before they believe the answer."""
     answer = exchange.answer
     if answer is None:
         stopped = "" if exchange.problem else "Stopped. "
@@ -112,64 +228,101 @@ def _notes(exchange: Exchange) -> Iterator[str]:
     doubtful = sum(sentence.verdict != "supported" for sentence in exchange.sentences)
     if doubtful:
         yield f"{doubtful} of {len(exchange.sentences)} sentences are marked: their sources do not fully support them."
-    yield from (f"Sources disagree: {conflict.said}" for conflict in answer.conflicts)
     yield from how_it_ended(answer.mode, answer.fallback_reason, truncated=answer.truncated, answered=answer.answered)
-    yield from answer.notes
-    yield _signature(answer)
 
 
-def _signature(answer: Answer) -> str:
+def _line(exchange: Exchange) -> str:
+    """The one line under an answer: how many sentences were checked, what made them, how long it took."""
+    answer = exchange.answer
+    if answer is None:
+        return ""
     seconds = answer.timings_ms.get("total", 0.0) / 1000
-    parts = [written_by(answer)] if answer.answered or answer.mode == "llm" else ["No language model"]
-    parts += [f"{answer.confidence} confidence"] if answer.answered else []
-    parts += [f"{seconds:.1f} s"] if seconds else []
-    return " · ".join([*parts, *_spent(answer)])
+    took = [f"{seconds:.1f} s"] if seconds else []
+    if not answer.answered:
+        return ", ".join(["Nothing that answers was found", *took])
+    checked = sum(sentence.verdict == "supported" for sentence in exchange.sentences)
+    every = len(exchange.sentences)
+    made = (
+        f"written by {answer.model}"
+        if answer.mode == "llm"
+        else "put together from facts"
+        if answer.model
+        else "quoted"
+    )
+    return ", ".join([f"{checked} of {every} sentence{'s' * (every != 1)} checked", made, *took])
 
 
-def _spent(answer: Answer) -> list[str]:
+def _how(answer: Answer) -> Iterator[tuple[str, str]]:
+    """(what, how) of the search and the making of an answer."""
+    if answer.answered or answer.mode == "llm":
+        yield "Made", f"{written_by(answer)}, {answer.confidence} confidence"
+    else:
+        yield "Made", "No language model"
+    if answer.condensed:
+        yield "Question", read_as(answer.condensed, answer.condensed_by, answer.added)
+    yield from (("Searched", search) for search in answer.searched)
+    yield from (("Note", note) for note in answer.notes)
+    steps = [(name, ms) for name, ms in answer.timings_ms.items() if ms >= 1]
+    if steps:
+        yield "Time", ", ".join(f"{name} {ms:.0f} ms" for name, ms in steps)
+    if spent := list(_spent(answer)):
+        yield "Spent", ", ".join(spent)
+
+
+def _spent(answer: Answer) -> Iterator[str]:
     """The tokens that a language model took, and what they cost where that is known and not nothing."""
     about = "about " if answer.usage.get("estimated_tokens") else ""
-    tokens = answer.usage.get("total_tokens", 0)
-    parts = [f"{about}{tokens:,} tokens"] if tokens else []
-    return [*parts, f"{about}${answer.cost:.5f}"] if answer.cost else parts
+    if tokens := answer.usage.get("total_tokens", 0):
+        yield f"{about}{tokens:,} tokens"
+    if answer.cost:
+        yield f"{about}${answer.cost:.5f}"
+
+
+# The sources
 
 
 def _groups(exchange: Exchange) -> list[dict[str, Any]]:
+    """The cited places, then those that were only read; folded from the fifth on."""
+    numbers = exchange.numbers()
     if exchange.answer and not exchange.answer.answered:
-        return [_group(near_heading(exchange.answer.model), list(exchange.sources.values()), quoted=True)]
+        nearest = list(exchange.sources.values())
+        return [_group("near", near_heading(exchange.answer.model), nearest, numbers)]
     cited = exchange.cited()
     rest = [source for source in exchange.sources.values() if source not in cited]
-    return [_group("Sources", cited), _group(f"More from the sources ({len(rest)})", rest, quoted=True, folded=True)]
+    more = f"Show {len(rest)} more place{'s' * (len(rest) != 1)}"
+    return [_group("cited", "Sources", cited, numbers), _group("rest", more, rest, numbers)]
 
 
-def _group(heading: str, sources: Sequence[Source], *, quoted: bool = False, folded: bool = False) -> dict[str, Any]:
-    """The sources by document, those at one place in one row; `quoted` ones, which nothing cites, with their words."""
+def _group(kind: str, heading: str, sources: Sequence[Source], numbers: dict[int, int]) -> dict[str, Any]:
+    """The sources by document; those that are cited by place, the others, which nothing cites, with their words."""
+    quoted = kind != "cited"
     return {
+        "kind": kind,
         "heading": heading,
-        "folded": folded,
+        "folded": kind == "rest" or (kind == "cited" and len(sources) > _SHOWN_PLACES),
         "documents": [
-            {"title": document.title, "name": document.name, "rows": _rows(document.sources, quoted=quoted)}
+            {"title": document.title, "name": document.name, "rows": _rows(document.sources, numbers, quoted=quoted)}
             for document in by_document(sources)
         ],
     }
 
 
-def _rows(sources: Sequence[Source], *, quoted: bool) -> list[dict[str, Any]]:
+def _rows(sources: Sequence[Source], numbers: dict[int, int], *, quoted: bool) -> list[dict[str, Any]]:
+    """A row for each place of a document, with (number, shown number) of the sources at it."""
     if quoted:
         return [
-            {"numbers": [source.n], "place": place_and_others(source), "quote": _clipped(source.words)}
+            {
+                "numbers": [[source.n, numbers[source.n]]],
+                "place": place_and_others(source),
+                "quote": _clipped(source.words, _QUOTED),
+            }
             for source in sources
         ]
-    places: dict[str, list[int]] = {}
+    places: dict[str, list[list[int]]] = {}
     for source in sources:
-        places.setdefault(place_and_others(source), []).append(source.n)
-    return [{"numbers": numbers, "place": place, "quote": ""} for place, numbers in places.items()]
+        places.setdefault(place_and_others(source), []).append([source.n, numbers[source.n]])
+    return [{"numbers": found, "place": place, "quote": ""} for place, found in places.items()]
 
 
-def _clipped(words: str) -> str:
-    return words if len(words) <= _QUOTED else f"{words[:_QUOTED].rsplit(' ', 1)[0]} …"
-
-
-def _tip(source: Source, evidence: Sequence[Citation]) -> str:
-    cited = [citation for citation in evidence if citation.n == source.n]
-    return f"{readable(source.title, source.documentName)}, {cited_place(source, cited)}"
+def _clipped(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[:most].rsplit(' ', 1)[0]} …"

@@ -1,6 +1,6 @@
 """The entries of a conversation: questions with their answers, and uploads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.typeset import literal
@@ -110,13 +110,39 @@ class Exchange:
         used = {n for sentence in self.sentences for n in sentence.citations}
         used |= {piece for piece in self.pieces if isinstance(piece, int)} if self.answer is None else set()
         used |= {side.n for side in self._disputed()}
-        return [source for n, source in sorted(self.sources.items()) if n in used]
+        return [self.sources[n] for n in self.numbers() if n in used]
 
-    def evidence(self, n: int, sentence: int | None) -> list[Citation]:
-        """The spans of source `n` that support one sentence, or all of them and what is disputed."""
-        chosen = self.sentences if sentence is None else self.sentences[sentence : sentence + 1]
+    def numbers(self) -> dict[int, int]:
+        """The number that each source is shown under, by its own: from 1 in the order in which they are read.
+
+        The sides of a disagreement stand under the first sentence that states one.
+        """
+        conflicts = self.answer.conflicts if self.answer else ()
+        order = dict[int, None]()
+        for sentence in self.sentences:
+            order |= dict.fromkeys(sentence.citations)
+            sides = ([side.n for side in conflict.sides] for conflict in conflicts)
+            order |= dict.fromkeys(n for each in sides if {*each} & {*sentence.citations} for n in each)
+        if self.answer is None:
+            order |= dict.fromkeys(piece for piece in self.pieces if isinstance(piece, int))
+        order |= dict.fromkeys([*(side.n for side in self._disputed()), *sorted(self.sources)])
+        return {n: number for number, n in enumerate(order, start=1)}
+
+    def renumbered(self, said: str) -> str:
+        """A text with the shown numbers in its markers: `Leith [7]`."""
+        numbers = self.numbers()
+        head, *rest = said.split("[")
+        for part in rest:
+            inside, bracket, after = part.partition("]")
+            number = numbers.get(int(inside), inside) if inside.isdecimal() else inside
+            head += f"[{number}{bracket}{after}"
+        return head
+
+    def evidence(self, n: int, sentences: Sequence[int] | None) -> list[Citation]:
+        """The spans of source `n` that support these sentences, or all of them and what is disputed."""
+        chosen = self.sentences if sentences is None else [self.sentences[index] for index in sentences]
         cited = [citation for each in chosen for citation in each.evidence]
-        return [citation for citation in (*cited, *(self._disputed() if sentence is None else ())) if citation.n == n]
+        return [citation for citation in (*cited, *(self._disputed() if sentences is None else ())) if citation.n == n]
 
     def _disputed(self) -> list[Citation]:
         """The citations of its conflicts."""
@@ -166,7 +192,7 @@ def as_markdown(exchange: Exchange) -> str:
         if answer.nearest:
             parts.append(f"## {near_heading(answer.model)}")
         parts += [_source_markdown(exchange, source) for source in answer.nearest]
-        parts += [f"Sources disagree: {literal(conflict.said)}" for conflict in answer.conflicts]
+        parts += [f"Sources disagree: {literal(exchange.renumbered(conflict.said))}" for conflict in answer.conflicts]
         parts += [f"Note: {literal(note)}" for note in answer.notes]
     if exchange.cited():
         parts.append("## Sources")
@@ -176,9 +202,9 @@ def as_markdown(exchange: Exchange) -> str:
 
 def _answer_markdown(exchange: Exchange) -> str:
     """The sentences with their numbers and verdicts, in the headings, lists and code of the answer."""
-    answer = exchange.answer
+    answer, numbers = exchange.answer, exchange.numbers()
     if answer is None or answer.model == CAREER_FACTS:
-        return " ".join(f"{literal(sentence.text)}{_marks(sentence)}" for sentence in exchange.sentences)
+        return " ".join(f"{literal(sentence.text)}{_marks(sentence, numbers)}" for sentence in exchange.sentences)
     parts = []
     for block in blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences]):
         lines = [[exchange.sentences[index] for index in line] for line in block.lines]
@@ -186,24 +212,26 @@ def _answer_markdown(exchange: Exchange) -> str:
             parts.append(f"## {literal(block.text)}")
         elif block.kind == "code":
             code = (indent + line[0].text for indent, line in zip(block.indents, lines, strict=True))
-            marks = dict.fromkeys(_marks(sentence).strip() for line in lines for sentence in line)
+            marks = dict.fromkeys(_marks(sentence, numbers).strip() for line in lines for sentence in line)
             parts.append("\n".join(["```", *code, "```", " ".join(filter(None, marks))]).rstrip())
         else:
             begin = {"bullets": "- ", "numbers": "1. "}.get(block.kind, "")
-            texts = (" ".join(f"{literal(sentence.text)}{_marks(sentence)}" for sentence in line) for line in lines)
+            texts = (
+                " ".join(f"{literal(sentence.text)}{_marks(sentence, numbers)}" for sentence in line) for line in lines
+            )
             parts.append("\n".join(f"{begin}{line}" for line in texts))
     return "\n\n".join(parts)
 
 
-def _marks(sentence: Sentence) -> str:
-    """The numbers of a sentence's sources, and its verdict if they do not support it."""
+def _marks(sentence: Sentence, numbers: Mapping[int, int]) -> str:
+    """The shown numbers of a sentence's sources, and its verdict if they do not support it."""
     finding = "" if sentence.verdict == "supported" else f" *({FINDING[sentence.verdict]})*"
-    return "".join(f" [{n}]" for n in sentence.citations) + finding
+    return "".join(f" [{numbers[n]}]" for n in sentence.citations) + finding
 
 
 def _source_markdown(exchange: Exchange, source: Source) -> str:
     quotes = dict.fromkeys(citation.quote for citation in exchange.evidence(source.n, None))
     quoted = "\n>\n".join(f"> {literal(quote)}" for quote in quotes or {source.snippet: None})
-    number = f"**[{source.n}]** " if quotes else ""
+    number = f"**[{exchange.numbers()[source.n]}]** " if quotes else ""
     where = literal(f"{readable(source.title, source.documentName)} ({source.documentName}, {place(source)})")
     return f"{number}{where}\n\n{quoted}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.answer import answer_data
+from app.answer import answer_data, run_before
 from app.conversation import Exchange, Intake, as_markdown
 from app.typeset import AROUND, passage_html, running_html
 from app.wording import FINDING, cited_place, link, readable
@@ -108,8 +108,10 @@ def panel(entry: Exchange, n: int, sentence: int | None, read: Read) -> None:
         read: (document id, start, end, around) -> the stored text before, inside and after.
     """
     source = entry.sources[n]
-    evidence = entry.evidence(n, sentence)
-    number = f'<span class="fn-number">{n}</span>' if entry.answer is None or entry.answer.answered else ""
+    evidence = entry.evidence(n, None if sentence is None else run_before(entry, sentence))
+    number = (
+        f'<span class="fn-number">{entry.numbers()[n]}</span>' if entry.answer is None or entry.answer.answered else ""
+    )
     category = f"{escape(source.category)} · " if source.category else ""
     st.html(
         f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'

@@ -12,6 +12,7 @@ st.set_page_config(
     page_title="Footnote",
     page_icon=ICON,
     layout="wide",
+    initial_sidebar_state=240,
     menu_items={"About": "Footnote answers from your documents, with a checked footnote under every sentence."},
 )
 st.logo(ICON, size="large")

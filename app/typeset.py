@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
+from pipelines.markup import scan_markup
+
 AROUND = 400
 # What means something in Markdown, in Streamlit's additions to it, or to a reader that makes links of addresses.
 _MARKDOWN = re.compile(
     r"[\\`*_{}\[\]<>#|~$!&@]|:(?=[A-Za-z/_+-])|(?<=www)\.|^[+\-](?=\s)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)"
 )
 _OWN_LINE = re.compile(r"[ \t]*(?:[-*+•·–>|#]|\d{1,3}[.)]\s|```|~~~|$)")
+_STYLES = {"**": "b", "__": "b", "*": "i", "_": "i", "***": "bi", "`": "c", "``": "c"}
 _REACH = 40  # characters in which a word ends
 _WRAPPED = 50  # a line this long that is followed by running text was broken by width, not by meaning
 
@@ -18,6 +21,30 @@ _WRAPPED = 50  # a line this long that is followed by running text was broken by
 def literal(text: str) -> str:
     """Markdown that shows exactly this text, on one line: no link, image, icon, colour or formula comes of it."""
     return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def runs(text: str) -> list[list[str]]:
+    """[styles, words] of a sentence in Markdown; styles are `b` bold, `i` italic, `c` code, `|` the end of a cell.
+
+    Nothing else is taken out: a tag or a bracket stays, as it may be what the sentence is about.
+    """
+    made: list[list[str]] = []
+    done, on = 0, ""
+    is_row = text.startswith("|") and text.endswith("|")
+    for span in scan_markup(text).markup:
+        raw = text[span.start : span.end]
+        style = _STYLES.get(raw)
+        is_bar = is_row and raw.strip() == "|"
+        if not style and not is_bar:
+            continue
+        made.append([on, text[done : span.start]])
+        done = span.end
+        if is_bar:
+            made.append(["|", ""])
+            done = len(text) - len(text[span.end :].lstrip(" "))
+        else:
+            on = "".join(sorted({*on} ^ {*(style or "")}))
+    return [run for run in [*made, [on, text[done:]]] if run[1] or run[0] == "|"]
 
 
 def running_html(pieces: Sequence[str | int], standing_in: str = "") -> str:

@@ -297,5 +297,5 @@ def answer_length(answer: Answer) -> tuple[int, int]:
     blocks = blocks_of(answer.answer, texts)
     headings = sum(len(block.text.split()) for block in blocks)
     lengths = [(block.kind, sum(len(texts[at].split()) for line in block.lines for at in line)) for block in blocks]
-    prose = sum(words for kind, words in lengths if kind == "paragraph")
+    prose = sum(words for kind, words in lengths if kind in ("paragraph", "table"))
     return headings + prose, headings + sum(words for _, words in lengths)

@@ -15,7 +15,7 @@ _CODE_MARKERS = re.compile(r"(?<![-=(\[{,:+*/<>|&\s])(?:[ \t]+\[\d{1,3}\])+[ \t]
 _FOOTNOTES = re.compile(r"(?: \[\d+\])*")
 _ITEM = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|(\d{1,3}[.)]))(?: \[[ xX]\])?[ \t]+\Z")
 _LONGEST_TITLE = 120
-Kind = Literal["heading", "paragraph", "bullets", "numbers", "code"]
+Kind = Literal["heading", "paragraph", "bullets", "numbers", "code", "table"]
 
 
 class CitedText(NamedTuple):
@@ -221,7 +221,7 @@ class AnswerBlock(NamedTuple):
     Attributes:
         kind: What it is.
         text: The text of a heading; else empty.
-        lines: The indexes of the sentences in each list item or line of code; a paragraph is one line.
+        lines: The indexes of the sentences in each list item, line of code or row of a table; a paragraph is one line.
         indents: The spaces before each line of code.
     """
 
@@ -244,7 +244,7 @@ def spans_in(answer: str, texts: Sequence[str]) -> list[Span]:
 
 
 def blocks_of(answer: str, texts: Sequence[str]) -> list[AnswerBlock]:
-    """The headings, paragraphs, lists and code blocks of an answer's text, with the sentences in each."""
+    """The headings, paragraphs, lists, tables and code blocks of an answer's text, with the sentences in each."""
     made: list[AnswerBlock] = []
     done, is_code = 0, False
     for index, (start, end) in enumerate(spans_in(answer, texts)):
@@ -257,6 +257,8 @@ def blocks_of(answer: str, texts: Sequence[str]) -> list[AnswerBlock]:
                 made.append(AnswerBlock("heading", line.strip(" #*_:")))
         is_code ^= fences % 2 == 1
         kind = _kind(gap, made[-1].kind if made else "heading", is_code=is_code)
+        if kind == "paragraph" and texts[index].startswith("|") and texts[index].endswith("|"):
+            kind = "table"
         indents = (gap.rpartition("\n")[2],) if is_code else ()
         is_new_line = "\n" in gap or _ITEM.search(gap) is not None
         if not made or made[-1].kind != kind or fences or (kind == "paragraph" and is_new_line):

@@ -11,7 +11,7 @@ from app import session
 from app.chat_engine import starters
 from app.session import Opened
 from config.prompts import NO_ANSWER
-from pipelines.answers import Answer, Token
+from pipelines.answers import Answer, Conflict, Sentence, Token
 from pipelines.errors import ConfigError, ModelError
 from pipelines.store.documents import partial_notice
 from pipelines.store.questions import StoredQuestion
@@ -40,7 +40,11 @@ def test_an_answer_carries_the_engines_numbers_and_says_that_it_is_quoted(engine
     at = ask(chat(), REEDS)
     [answer] = answers(at)
     assert words(answer) == [("She tuned organs for nine years.", [1], ""), ("A reed is a strip of brass.", [2], "")]
-    assert answer["notes"] == ["Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
+    assert (answer["line"], answer["alerts"]) == ("2 of 2 sentences checked, quoted, 0.4 s", [])
+    assert answer["how"] == [
+        ["Made", "Extractive: sentences quoted verbatim, high confidence"],
+        ["Time", "total 420 ms"],
+    ]
     assert REEDS in html(at)
     assert engine.asked == [(REEDS, (), Filters())]
     assert not at.exception
@@ -62,10 +66,11 @@ def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
     engine.model_name = "llama-3.1"
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], model="llama-3.1", truncated=True)
     at = ask(chat(), REEDS)
-    assert answers(at)[0]["notes"] == [
-        "The language model's answer was cut short, by its length limit or on the way; it may be incomplete.",
-        "Written by llama-3.1 · high confidence · 0.4 s",
+    [answer] = answers(at)
+    assert answer["alerts"] == [
+        "The language model's answer was cut short, by its length limit or on the way; it may be incomplete."
     ]
+    assert answer["line"] == "1 of 1 sentence checked, written by llama-3.1, 0.4 s"
     assert at.sidebar.caption[0].value == "Answers are written by llama-3.1."
     assert not at.exception
 
@@ -75,32 +80,34 @@ def test_the_tokens_and_the_cost_of_a_model_are_shown_where_they_are_known(engin
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], **known)
     guessed = {"model": "m", "usage": {"total_tokens": 90, "estimated_tokens": 90}, "cost": None}
     engine.script[ORGANS] = answered(ORGANS, [tuned], [resume], **guessed)
-    signature, about = (answer["notes"][-1] for answer in answers(ask(ask(chat(), REEDS), ORGANS)))
-    assert signature == "Written by m · high confidence · 0.4 s · 1,234 tokens · $0.00042"
-    assert about == "Written by m · high confidence · 0.4 s · about 90 tokens"
+    spent = [dict(answer["how"])["Spent"] for answer in answers(ask(ask(chat(), REEDS), ORGANS))]
+    assert spent == ["1,234 tokens, $0.00042", "about 90 tokens"]
 
 
 def test_a_computed_answer_does_not_claim_to_be_quoted(engine: FakeEngine, chat: Open) -> None:
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], model="career facts", mode="extractive")
-    assert answers(ask(chat(), REEDS))[0]["notes"] == ["Computed from career facts · high confidence · 0.4 s"]
+    [answer] = answers(ask(chat(), REEDS))
+    assert answer["line"] == "1 of 1 sentence checked, put together from facts, 0.4 s"
+    assert dict(answer["how"])["Made"] == "Computed from career facts, high confidence"
 
 
 def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> None:
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], fallback_reason="The model answered 500.")
     at = ask(chat(), REEDS)
-    assert "The model answered 500." in answers(at)[0]["notes"][0]
+    assert "The model answered 500." in answers(at)[0]["alerts"][0]
     assert not at.exception
 
 
-def test_how_an_answer_was_found_is_noted_under_it(engine: FakeEngine, chat: Open) -> None:
+def test_how_an_answer_was_found_is_folded_under_it(engine: FakeEngine, chat: Open) -> None:
     partly = partial_notice("Roadmap", {"rendered": 8, "fetched": 12})
     notes = ("The dense search failed: The model is gone.", '"red" was not found; searched for "reed".', partly)
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=notes)
     engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"], notes=notes)
     at = ask(ask(chat(), REEDS), "Who?")
-    noted, plain = (answer["notes"] for answer in answers(at))
-    assert noted == [*notes, "Extractive: sentences quoted verbatim · high confidence · 0.4 s"]
-    assert plain == [*notes, "No language model · 0.4 s"]
+    noted, plain = answers(at)
+    assert [value for name, value in noted["how"] if name == "Note"] == list(notes)
+    assert ["Searched", "Who? (hybrid: nothing like it)"] in plain["how"]
+    assert (plain["line"], plain["alerts"]) == ("Nothing that answers was found, 0.4 s", [])
     assert not at.exception
 
 
@@ -118,19 +125,20 @@ def test_sentences_that_no_source_bears_out_are_marked_and_the_others_are_quiet(
     [answer] = answers(at)
     assert [tag for _, _, tag in words(answer)] == ["", "unsupported", "partly", "wrong source", "uncited"]
     assert answer["blocks"][0]["lines"][0][0]["tip"] == "✓ Supported by its source"
-    assert answer["notes"][0] == "4 of 5 sentences are marked: their sources do not fully support them."
+    assert answer["alerts"] == ["4 of 5 sentences are marked: their sources do not fully support them."]
+    assert answer["line"].startswith("1 of 5 sentences checked")
     assert not at.exception
 
 
 def test_sources_stand_below_by_document_and_the_uncited_ones_are_folded_away(chat: Open) -> None:
     [cited, rest] = answers(ask(chat(), ORGANS))[0]["groups"]
-    assert (cited["heading"], cited["folded"]) == ("Sources", False)
+    assert (cited["kind"], cited["folded"]) == ("cited", False)
     [document] = cited["documents"]
     assert (document["title"], document["rows"]) == (
         "resume",
-        [{"numbers": [1], "place": "p. 2 · Ann Bell", "quote": ""}],
+        [{"numbers": [[1, 1]], "place": "p. 2 · Ann Bell", "quote": ""}],
     )
-    assert (rest["heading"], rest["folded"]) == ("More from the sources (1)", True)
+    assert (rest["heading"], rest["folded"]) == ("Show 1 more place", True)
     assert rest["documents"][0]["title"] == "On reeds"
 
 
@@ -141,7 +149,7 @@ def test_an_abstention_shows_the_nearest_words_first_and_says_that_they_are_only
     at = ask(chat(), "Who?")
     [answer] = answers(at)
     assert words(answer) == [(NO_ANSWER, [], "")]
-    assert (answer["abstains"], answer["notes"]) == (True, ["No language model · 0.4 s"])
+    assert answer["abstains"]
     [nearest] = answer["groups"]
     [row] = nearest["documents"][0]["rows"]
     assert (nearest["heading"], row["quote"]) == ("Only near, not an answer", resume.snippet)
@@ -154,7 +162,7 @@ def test_an_abstention_under_filters_can_be_asked_again_without_them(engine: Fak
     at = chat()
     at.multiselect(key="filter_category").select("blog").run()
     at = ask(at, "Who?")
-    assert answers(at)[0]["notes"][0] == "Only a part of the documents was searched, by category."
+    assert answers(at)[0]["alerts"][0] == "Only a part of the documents was searched, by category."
     at.button(key="everywhere_answer_0").click().run()
     assert [asked[2] for asked in engine.asked] == [blog, Filters()]
     assert engine.asked[1][1] == (), "the turns that it was asked with"
@@ -182,7 +190,60 @@ def test_sources_at_one_place_share_a_row(engine: FakeEngine, chat: Open) -> Non
     other = replace(resume, n=2, snippet="She now builds clavichords in Leith.", start=75, end=111)
     engine.script[ORGANS] = answered(ORGANS, [tuned, sentence(other.snippet, other)], [resume, other])
     [document] = answers(ask(chat(), ORGANS))[0]["groups"][0]["documents"]
-    assert [row["numbers"] for row in document["rows"]] == [[1, 2]]
+    assert [row["numbers"] for row in document["rows"]] == [[[1, 1], [2, 2]]]
+
+
+def test_footnotes_count_from_one_and_neighbours_of_one_source_share_one(engine: FakeEngine, chat: Open) -> None:
+    far, near = replace(resume, n=7), replace(reeds, n=3)
+    moved = sentence("In 2019 she moved to Leith.", far)
+    said = [sentence(tuned.text, far), moved, sentence(brass.text, near)]
+    engine.script[ORGANS] = answered(ORGANS, said, [near, far], model="m")
+    [answer] = answers(ask(chat(), ORGANS))
+    marks = [[(mark["n"], mark["number"]) for mark in said["marks"]] for said in answer["blocks"][0]["lines"][0]]
+    assert marks == [[], [(7, 1)], [(3, 2)]]
+    at = ask(chat(), ORGANS)
+    panel = _open(at, Opened(0, 7, 1))
+    assert "<mark>She tuned organs for nine years. In 2019 she moved to Leith.</mark>" in panel
+
+
+def test_a_block_of_code_has_one_footnote(engine: FakeEngine, chat: Open) -> None:
+    said = [tuned, sentence("In 2019 she moved to Leith.", resume)]
+    text = f"```\n{said[0].text}\n{said[1].text}\n```\n[1]"
+    engine.script[ORGANS] = answered(ORGANS, said, [resume], answer=text)
+    [block] = answers(ask(chat(), ORGANS))[0]["blocks"]
+    assert block["kind"] == "code"
+    assert [len(line[0]["marks"]) for line in block["lines"]] == [0, 1]
+
+
+def test_the_rows_and_the_styles_of_a_model_are_rendered(engine: FakeEngine, chat: Open) -> None:
+    head, row = (Sentence(text, (2,), "supported", brass.evidence) for text in ("| Reed | Metal |", "| **A** | `b` |"))
+    text = f"{head.text} [2]\n|---|---|\n{row.text} [2]"
+    engine.script[REEDS] = answered(REEDS, [head, row], [reeds], model="m", answer=text)
+    [block] = answers(ask(chat(), REEDS))[0]["blocks"]
+    assert block["kind"] == "table"
+    assert block["lines"][1][0]["runs"] == [["|", ""], ["b", "A"], ["|", ""], ["c", "b"], ["|", ""]]
+
+
+def test_entries_of_a_list_show_their_dates_apart_and_a_disagreement_once(engine: FakeEngine, chat: Open) -> None:
+    jobs = {
+        2018: "Editor at Signal (2016 – 2018)",
+        2019: "Editor at Signal (2016 – 2019)",
+        2015: "Clerk at Dock (2015)",
+    }
+    sources = [
+        replace(resume, n=n, snippet=text, end=resume.start + len(text)) for n, text in enumerate(jobs.values(), 1)
+    ]
+    said = [sentence(text, source) for text, source in zip(jobs.values(), sources, strict=True)]
+    sides = tuple(each.evidence[0] for each in said[:2])
+    conflict = Conflict("dates", "Signal: 2016 – 2018 [1], 2016 – 2019 [2]", sides)
+    text = "\n".join(f"- {each.text} [{n}]" for n, each in enumerate(said, 1))
+    engine.script[ORGANS] = answered(ORGANS, said, sources, answer=text, conflicts=(conflict,))
+    [answer] = answers(ask(chat(), ORGANS))
+    lines = [line for block in answer["blocks"] for [line] in block["lines"]]
+    assert [(line["detail"], line["dispute"]) for line in lines] == [("2016 – 2018", 0), ("2015", None)]
+    [dispute] = answer["disputes"]
+    assert dispute["heading"] == "The sources disagree about Signal"
+    assert [(side["number"], side["quote"]) for side in dispute["sides"]] == [(1, jobs[2018]), (2, jobs[2019])]
 
 
 def _open(at: AppTest, place: Opened) -> str:
@@ -312,7 +373,7 @@ def test_an_error_is_told_with_its_hint_and_what_had_arrived_stays(engine: FakeE
     assert "<strong>The model &lt;b&gt;died&lt;/b&gt;.</strong><div>Start it.</div>" in html(at)
     [answer] = answers(at)
     assert words(answer) == [("A reed ", [], "")]
-    assert answer["notes"] == ["This is as far as it came; nothing in it was checked."]
+    assert answer["alerts"] == ["This is as far as it came; nothing in it was checked."]
     assert not at.exception
 
 
@@ -321,7 +382,7 @@ def test_a_stopped_answer_keeps_what_had_arrived_with_its_sources(engine: FakeEn
     at = ask(chat(), REEDS).run()
     [answer] = answers(at)
     assert words(answer) == [(brass.text, [2], ""), (f" {tuned.text}", [], "")]
-    assert answer["notes"] == ["Stopped. This is as far as it came; nothing in it was checked."]
+    assert answer["alerts"] == ["Stopped. This is as far as it came; nothing in it was checked."]
     assert [document["title"] for document in answer["groups"][0]["documents"]] == ["On reeds"]
     ask(at, ORGANS)
     assert engine.asked[1][1] == (Turn(REEDS, f"{brass.text} {tuned.text}", ("On reeds",)),)

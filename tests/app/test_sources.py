@@ -152,7 +152,7 @@ def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source
     at = ask(chat(), "Who?")
     [shown] = answers(at)
     [mark] = shown["blocks"][0]["lines"][0][0]["marks"]
-    assert mark["tip"] == "✓ resume, line 12 · Ann Bell"
+    assert (mark["title"], mark["where"], mark["verdict"]) == ("resume", "line 12 · Ann Bell", "supported")
     assert shown["groups"][0]["documents"][0]["rows"][0]["place"] == "lines 3–40 · Ann Bell"
     at.session_state["opened"] = Opened(0, 1, 0)
     assert '<div class="fn-place">resume · line 12 · Ann Bell</div>' in html(at.run())
@@ -264,10 +264,13 @@ def test_the_chat_shows_a_conflict_and_its_sources_among_the_cited(engine: FakeE
     engine.script["Where?"] = answered("Where?", sentences, [resume, reeds, later], conflicts=(CONFLICT,))
     at = ask(chat(), "Where?")
     [shown] = answers(at)
-    assert "Sources disagree: Leith: 2019 [1], 2021 [2]" in shown["notes"]
+    [dispute] = shown["disputes"]
+    assert [(side["name"], side["quote"]) for side in dispute["sides"]] == [
+        (cited.document_id, " ".join(cited.quote.split())) for cited in CONFLICT.sides
+    ]
     cited, rest = shown["groups"]
     assert [document["title"] for document in cited["documents"]] == ["resume", "On reeds"]
-    assert [row["numbers"] for document in rest["documents"] for row in document["rows"]] == [[3]]
+    assert [row["numbers"] for document in rest["documents"] for row in document["rows"]] == [[[3, 3]]]
     assert not at.exception
 
 
@@ -275,4 +278,4 @@ def test_an_opened_source_marks_what_is_disputed() -> None:
     exchange = Exchange("Where?", answer=an_answer(conflicts=(CONFLICT,)))
     exchange.sentences = list(an_answer().sentences)
     assert [cited.quote for cited in exchange.evidence(2, None)] == ["A reed is a strip"]
-    assert [cited.quote for cited in exchange.evidence(1, 0)] == ["She tuned organs for nine years."]
+    assert [cited.quote for cited in exchange.evidence(1, [0])] == ["She tuned organs for nine years."]

@@ -28,9 +28,9 @@ def test_a_footnote_opens_the_passage_with_the_cited_words_marked(page: Page) ->
     answer = page.locator(".fn-answer")
     expect(answer.locator(".fn-words", has_text=BUILT)).to_have_attribute("title", "✓ Supported by its source")
     expect(answer).to_contain_text("Extractive: sentences quoted verbatim")
-    answer.locator(".fn-sentence", has_text=BUILT).locator(".fn-chip").click()
+    answer.locator(".fn-chip").first.click()
     panel = page.locator(".st-key-source_panel")
-    expect(panel.locator("mark")).to_have_text(BUILT)
+    expect(panel.locator("mark")).to_have_text(f"{BUILT} It is fired twice a year with larch.")
     expect(panel).to_contain_text("A firing needs eleven people.")
     expect(panel).to_contain_text("swept and the shelves")
     expect(panel).to_contain_text("kiln.md")
@@ -38,7 +38,41 @@ def test_a_footnote_opens_the_passage_with_the_cited_words_marked(page: Page) ->
     expect(panel).to_have_count(0)
 
 
+def test_the_margin_holds_a_card_beside_each_footnote_which_opens_the_same_source(page: Page) -> None:
+    _ask(page, "Who built the anagama kiln?")
+    card, chip = page.locator(".fn-card").first, page.locator(".fn-chip").first
+    expect(card).to_contain_text("line")
+    expect(card).to_contain_text("Word for word")
+    beside, at = card.bounding_box(), chip.bounding_box()
+    assert beside is not None
+    assert at is not None
+    assert beside["x"] > at["x"]
+    assert abs(beside["y"] - at["y"]) < 40
+    page.set_viewport_size({"width": 1000, "height": 860})
+    expect(card).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 860})
+    card.click()
+    expect(page.locator(".st-key-source_panel mark").first).to_contain_text(BUILT)
+
+
+def test_a_footnote_says_what_it_is_before_it_is_opened(page: Page) -> None:
+    page.set_viewport_size({"width": 1000, "height": 860})
+    _ask(page, "Who built the anagama kiln?")
+    page.locator(".fn-chip").first.hover()
+    tip = page.locator(".fn-tip")
+    expect(tip).to_be_visible()
+    expect(tip).to_contain_text("The kiln at Dunsyre")
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    how = page.locator(".fn-how")
+    expect(how.locator("summary")).to_contain_text("sentences checked, quoted, 0.")
+    expect(how.locator("dl")).to_be_hidden()
+    how.locator("summary").click()
+    expect(how.locator("dl")).to_contain_text("Extractive: sentences quoted verbatim")
+
+
 def test_a_source_row_opens_the_same_panel_and_a_button_closes_it(page: Page) -> None:
+    page.set_viewport_size({"width": 1000, "height": 860})
     _ask(page, "Who built the anagama kiln?")
     page.locator(".fn-row").first.click()
     expect(page.locator(".st-key-source_panel mark").first).to_be_in_viewport()

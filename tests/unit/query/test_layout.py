@@ -143,3 +143,13 @@ def test_whatever_a_model_writes_no_sentence_is_lost(pieces: list[str]) -> None:
 @pytest.mark.parametrize("piece", ["```\n", "# h\n", "- a\n", "a[1] b.\n"])
 def test_long_replies_are_read_in_linear_time(piece: str) -> None:
     assert_linear(lambda length: joined(cited_sentences(piece * (length // len(piece)), [1])), 4_000)
+
+
+def test_the_rows_of_a_table_are_one_block() -> None:
+    parts = cited_sentences(
+        "Scores [1]:\n\n| Year | Score |\n|---|---|\n| 2020 | 5 | [1]\n| 2021 | 6 | [2]\n\nDone [1].", [1, 2]
+    )
+    blocks = blocks_of(joined(parts), texts(parts))
+    assert [(block.kind, block.lines) for block in blocks] == [
+        ("paragraph", ((0,),)), ("table", ((1,), (2,), (3,))), ("paragraph", ((4,),)),
+    ]  # fmt: skip
