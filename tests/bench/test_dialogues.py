@@ -17,10 +17,10 @@ def text_of(path: Path) -> str:
     return fold(load(path.read_bytes(), SourceItem(path.as_uri(), path.name, path.as_uri(), "file")).text)
 
 
-def test_half_of_the_dialogues_of_each_set_go_on_and_half_ask_something_else() -> None:
+def test_half_of_the_first_sixty_dialogues_of_each_set_go_on_and_half_ask_something_else() -> None:
     dialogues = load_dialogues(DIALOGUES)
     assert len({dialogue.id for dialogue in dialogues}) == len(dialogues)
-    seconds = [(dialogue.set, dialogue.topics[1].kind) for dialogue in dialogues]
+    seconds = [(dialogue.set, dialogue.topics[1].kind) for dialogue in dialogues[:60]]
     assert {each: seconds.count(each) for each in seconds} == {
         (name, kind): 15 for name in ("sample", "qa") for kind in ("independent", "dependent")
     }

@@ -13,8 +13,8 @@ from pipelines.query.question.names import capitals, is_capital
 from pipelines.query.question.references import named_before, points_at_person, resolve_references
 from pipelines.query.question.rules import terms_of, trim
 from pipelines.query.question.substitution import ENDS, bare_question, is_name_alone, other_part, substituted
-from pipelines.query.question.words import read, words
-from pipelines.text import count_tokens, fold
+from pipelines.query.question.words import Text, read, words
+from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
 _CUT = " ..."
@@ -154,7 +154,7 @@ def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed:
     pointed = _points_at_thing(question) or points_at_person(question)
     if pointed and not (at_thing or points_at_person(resolved)) and (terms_of(question) or len(terms_of(resolved)) > 1):
         return resolved
-    said = [word.whole for turn in reversed(chain) for word in read(turn.question).words if _tells(word.typed)]
+    said = [word for turn in reversed(chain) for word in _nouns(read(turn.question))]
     if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or capitals(question)):
         topic = [word for word in said if word in _names(chain)]
     elif not at_thing and points_at_person(resolved) and terms_of(question):
@@ -180,6 +180,22 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> 
     if is_verbless or is_reply or bare_question(asked) or other_part(asked.text):  # a part of another question
         return True
     return _points_at_thing(question) or points_at_person(question) or not (terms_of(question) or capitals(question))
+
+
+def _nouns(text: Text) -> list[str]:
+    """The words of a question that may name something: no verbs that are known by their form or place, no adverbs."""
+    told = [at for at, word in enumerate(text.words) if _tells(word.typed)]
+    return [text.words[at].whole for at in told if not _is_verb(text, at)]
+
+
+def _is_verb(text: Text, at: int) -> bool:
+    word, before = text.words[at].typed, text.all[max(at - 1, 0) : at]
+    if not word.islower():
+        return False
+    if participle(word) or base_verb_forms(word) != word or word.endswith("ly") or word in words("clause-openers"):
+        return True
+    is_led = before != [] and (before[0] in words("subjects") or is_capital(text, at - 1))
+    return is_led and not text.set.isdisjoint(words("acting"))
 
 
 def _tells(word: str) -> bool:

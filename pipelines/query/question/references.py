@@ -53,6 +53,9 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
     resolved = with_person(resolved, who) if who else resolved
     what = _thing(turns[0].question, turns[0].sources, named)
     text = read(resolved)
+    several = next((at for at, word in enumerate(text.all) if word in words("several")), None)
+    if several is not None and (several_things := _several(read(turns[0].question), who)):
+        return text.with_words(Phrase(several, several + 1), several_things)
     it = next((at for at, word in enumerate(text.words) if word.text in ("it", "its") and not word.owns), None)
     if not what or it is None or (text.all[it + 1 : it + 2] and text.all[it + 1] in words("certain")):
         return resolved
@@ -70,6 +73,30 @@ def _things(turn: Turn) -> list[str]:
     """The names, folded, of what a question asks "what is": nobody's."""
     named = names_in(turn.question, turn.sources)
     return [fold(name.text) for name in named if read(turn.question[: name.start]).says("what-is")]
+
+
+def _several(text: Text, who: str) -> str:
+    """The things that a question asks for or about, with what they are placed by; empty where it names none."""
+    found = text.find("asked-things")
+    if not found:
+        return ""
+    placed = (text.slice(*phrase) for phrase in placed_phrases(text) if who not in text.slice(*phrase).split())
+    return " ".join([f"the {text.words[found.last - 1].typed}", *placed])
+
+
+def placed_phrases(text: Text) -> list[tuple[int, int]]:
+    """The places of the phrases that a preposition of place or time leads, with it: "in spring 2020"."""
+    starts = [at for at in range(len(text.words) - 1) if text.all[at] in words("placed")]
+    return [(at, phrase_end(text, at)) for at in starts]
+
+
+def phrase_end(text: Text, start: int) -> int:
+    """Where the phrase ends that a preposition leads."""
+    ends = words("prepositions") | words("placed") | words("aux")
+    places = range(start + 2, len(text.words))
+    open_ = {"of"}  # "the second preview of Kettle of Birds"
+    found = (at for at in places if text.words[at].before != " " or (text.all[at] in ends - open_))
+    return next(found, len(text.words))
 
 
 def _is_full_name(title: str) -> bool:
@@ -97,6 +124,7 @@ def _person(turn: Turn, things: Collection[str]) -> str:
         name.text
         for name in named
         if not (name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
+        and words("of-things").isdisjoint(name.text.split())
     )
     return next(owned, "") or next(others, "") or next(iter(people), "")
 
@@ -137,11 +165,15 @@ def _owned(text: Text) -> str:
 
 def _with_noun(text: Text, name: Name) -> str:
     """The name, or with its article the noun that it tells apart: "the Acme outage" of "When was the Acme outage?"."""
-    noun = text.words[-1]
-    is_last = name.article and text.text[name.end : noun.start] == " " and noun.typed.islower() and len(noun.text) > 2
+    at = next((place for place, word in enumerate(text.words) if word.start > name.end), -1)
+    noun = text.words[at]
+    ends = at + 1 >= len(text.words) or at == -1 or text.all[at + 1] in words("prepositions")
+    is_next = ends and name.article and text.text[name.end : noun.start] == " "
+    is_last = is_next and noun.typed.islower() and len(noun.text) > 2
     is_noun = is_last and not participle(noun.typed) and base_verb_forms(noun.typed) == noun.typed
     is_named = is_noun and noun.text not in STOP_WORDS | words("now")
-    return f"the {name.text} {noun.typed}" if is_named else name.text
+    of = text.slice(at + 1, at + 3) if text.all[at + 1 : at + 2] == ["of"] and at >= 0 else ""
+    return f"the {name.text} {noun.typed} {of}".rstrip() if is_named else name.text
 
 
 def _with_time_and_place(question: str, last: Turn, who: str) -> str:
@@ -150,16 +182,20 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
     "There" after "where" is the place that was answered.
     """
     named = [name for name in bounds_in(last.question, last.sources) if name.text != who]
-    places = [(name.placed.lower(), name.text) for name in named if name.placed and not name.text.isdigit()]
+    times = words("bounds-of-time")
+    placed = [name for name in named if name.placed and not name.text.isdigit()]
+    places = [(name.placed.lower(), name.text) for name in placed if name.placed.lower() not in times]
     text = read(last.question)
-    if not places and text.all[openers(text) :][:1] == ["where"]:
-        places = [("at", where) for where in [answered_by(last)] if where]
+    if (where := answered_by(last)) and not places and text.all[openers(text) :][:1] == ["where"]:
+        places = [("at", where)]
+    elif not places and placed:
+        places = [("at", placed[-1].text)]
     elif not places and len(named) == 1 and not (named[0].acts or named[0].owns or named[0].text.isdigit()):
         places = [("at", named[0].text)]
     asked = read(question)
     if then := asked.find("then"):
         relation = _RELATIONS.get(asked.all[then.first], asked.words[then.first].typed)
-        when = answered_by(last) if said_of(last.question, relation) else next((n.text for n in reversed(named)), "")
+        when = answered_by(last) if said_of(last.question, relation) else _moment(text, named)
         question = asked.with_words(then, f"{relation} {when}") if when else question
     if places:
         where, place = places[-1]
@@ -170,6 +206,14 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
             if asked.all[at] == "there" and beside.isdisjoint(words("copula")):
                 question = read(question).with_words(Phrase(at, at + 1), f"{inside} {place}")
     return question
+
+
+def _moment(text: Text, named: Sequence[Name]) -> str:
+    """What a question places something by, in its own words, where a name ends it: "the preview of Otto"; or a name."""
+    if not named:
+        return ""
+    phrases = (text.slice(first + 1, last) for first, last in reversed(placed_phrases(text)))
+    return next((said for said in phrases if said.endswith(named[-1].text)), named[-1].text)
 
 
 def is_somebody(name: str, titles: Sequence[str]) -> bool:

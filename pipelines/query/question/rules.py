@@ -165,7 +165,7 @@ def years_in(question: str, today: date) -> tuple[int, ...]:
     for name, years in _SPANS.items():
         for place in text.all_of(f"years-{name}"):
             said = range(place.first, place.last)
-            values = [value for at in said if (value := _number(text.all[at])) is not None]
+            values = [value for at in said if (value := number(text.all[at])) is not None]
             if read_words.isdisjoint(said) and (values or name in ("last", "this")):
                 found.update(years(values, this))
                 read_words.update(said)
@@ -188,7 +188,8 @@ _SPANS: Mapping[str, _Years] = {
 }
 
 
-def _number(word: str) -> int | None:
+def number(word: str) -> int | None:
+    """The number that a word is: a year, one of two digits, or one to ten; None for any other."""
     if is_year(word) or (word.isdigit() and len(word) < 3):
         return int(word)
     return _NUMBERS.index(word) + 1 if word in _NUMBERS else None

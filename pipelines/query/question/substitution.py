@@ -3,7 +3,16 @@
 from dataclasses import replace
 
 from pipelines.query.question.names import bounds_in, names_in
-from pipelines.query.question.references import answered_by, is_somebody, openers, said_of, with_person
+from pipelines.query.question.references import (
+    answered_by,
+    is_somebody,
+    openers,
+    phrase_end,
+    placed_phrases,
+    said_of,
+    with_person,
+)
+from pipelines.query.question.rules import number
 from pipelines.query.question.words import Phrase, Text, is_year, read, words
 from pipelines.store.known_names import is_own_word
 from pipelines.text import fold, participle
@@ -73,10 +82,11 @@ def other_part(question: str) -> str:
     """The name, year, place in a row or time that a question brings instead of another; empty where it brings none."""
     text = read(question)
     lead = text.at("instead", 0)
-    if not lead or not 0 < len(text.words) - lead.last <= _MAX_WORDS:
+    if not lead or not 0 < len(text.words) - lead.last <= _MAX_WORDS + 3 * text.says("years-away"):
         return ""
     other = question[text.words[lead.last].start :].rstrip(ENDS)
-    known = any(read(other).says(name) for name in ("by-then", "nth", "in-a-year"))
+    said = read(other)
+    known = any(said.says(name) for name in ("by-then", "nth", "in-a-year", "years-away", "with-phrase"))
     return other if known or _is_name(_relation_and_name(other)[1]) else ""
 
 
@@ -103,7 +113,7 @@ def _follows(relation: str, before: str) -> bool:
 
 def _instead(other: str, last: Turn) -> str:
     """The last question with another name, year, place in a row, or time."""
-    asked, said, text = last.question, read(other), read(last.question)
+    said, text = read(other), read(last.question)
     if not other:
         return ""
     if said.says("by-then"):
@@ -112,14 +122,49 @@ def _instead(other: str, last: Turn) -> str:
         nth = next(word.typed.lower() for word in said.words if word.text in words("ordinals"))
         ordinal = next((at for at, word in enumerate(text.all) if word in words("ordinals")), -1)
         return f"{text.with_words(Phrase(ordinal, ordinal + 1), nth)}?" if ordinal >= 0 else ""
-    if not said.says("in-a-year"):
-        return _with_name(other, last)
+    if away := said.find("years-away"):
+        year = _year_away(said, away, last)
+        rest = other[said.words[away.last - 1].end :].strip(" ,")
+        return f"{_in_year(f'in {year}', last, years_away=True)} {rest}".strip() + "?" if year else ""
+    if said.says("in-a-year"):
+        return f"{_in_year(other, last)}?"
+    return (_with_name(other, last) if _is_name(_relation_and_name(other)[1]) else "") or _with_phrase(said, text)
+
+
+def _year_away(said: Text, away: Phrase, last: Turn) -> int:
+    """The year so many before or after the one that the last question names, else its answer; 0 without one."""
+    years = [int(word.text) for text in (last.question, last.answer) for word in read(text).words if is_year(word.text)]
+    named = [int(word.text) for word in read(last.question).words if is_year(word.text)]
+    count = next((n for word in said.all[away.first : away.last] if (n := number(word))), 1)
+    direction = -1 if not said.set.isdisjoint({"before", "earlier", "previous"}) else 1
+    return (named[-1] if named else years[0]) + direction * count if years else 0
+
+
+def _in_year(year: str, last: Turn, *, years_away: bool = False) -> str:
+    """The last question with another year, in place of its own or of the last name that it places something by."""
+    text = read(last.question)
     places = [at for at, word in enumerate(text.words) if is_year(word.text)]
-    if not places:
-        return f"{asked} {other if ' ' in other else f'in {other}'}?"
-    year = places[-1]
-    led = " " in other and year > 0 and text.all[year - 1] in words("placed")
-    return f"{text.with_words(Phrase(year - led, year + 1), other)}?"
+    if places:
+        at = places[-1]
+        led = " " in year and at > 0 and text.all[at - 1] in words("placed")
+        return text.with_words(Phrase(at - led, at + 1), year)
+    if " " in year and (placed := placed_phrases(text)) and years_away:
+        return text.with_words(Phrase(*placed[-1]), year)
+    return f"{last.question} {year if ' ' in year else f'in {year}'}"
+
+
+def _with_phrase(said: Text, text: Text) -> str:
+    """The last question with what its last such preposition leads swapped: "with vectors" for "with BM25"."""
+    one = said.at("the-one", 0)
+    led = said.all[one.last if one else 0]
+    same = [at for at, word in enumerate(text.all[:-1]) if word == led]
+    swapped = said.text[said.words[one.last if one else 0].start :]
+    named = [name for name in names_in(text.text) if not name.placed]
+    if not same and one and named:  # "the talk Late Data" and "the one on game days"
+        return f"{text.text[: named[-1].start]}{swapped}{text.text[named[-1].end :]}?"
+    if not same:
+        return ""
+    return f"{text.with_words(Phrase(same[-1], phrase_end(text, same[-1])), swapped)}?"
 
 
 def _beside(relation: str, last: Turn) -> str:
@@ -130,7 +175,10 @@ def _beside(relation: str, last: Turn) -> str:
         return f"{_at_that_time(last.question, relation)} {relation} {when}?" if when else ""
     at, end = times[-1].start, times[-1].end
     before, rest = last.question[:at].rstrip(), last.question[end:]
-    when = answered_by(last) if said_of(last.question, relation) else times[-1].text
+    is_place = times[-1].placed.lower() in words("inside") and not times[-1].text.isdigit()
+    years = [word.text for word in read(last.answer).words if is_year(word.text)] if is_place else []
+    named = years[0 if relation == "before" else -1] if years else times[-1].text
+    when = answered_by(last) if said_of(last.question, relation) else named
     led = before.split()[-1:] != [] and fold(before.split()[-1]) in words("placed")
     return f"{before.rpartition(' ')[0]} {relation} {when}{rest}?" if when and led else ""
 
@@ -159,6 +207,8 @@ def _with_name(other: str, last: Turn) -> str:
         same = [one for one in same if one.acts or is_somebody(one.text, last.sources)] or same
     if not relation and other.lower().startswith("the "):
         same = [one for one in found if one.article] or same
+    if relation in ("for", "of") and not same:  # "and for Bergen" after "in Leith": of a place
+        same = [one for one in found if one.placed]
     if same:
         return f"{asked[: same[-1].start]}{name}{asked[same[-1].end :]}?"
     return f"{asked} {other}?" if found or relation else ""

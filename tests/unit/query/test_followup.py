@@ -30,7 +30,7 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["What watches the cold stores?"], ("coldcurve",), "Who wrote it?", "who wrote coldcurve", "it"),
     (["What is Gridmoor?"], NONE, "What are its limits?", "Gridmoor limits", "its"),
     (["Who built the anagama kiln at Dunsyre?"], ("Dunsyre pottery",), "And when was it built?", "kiln built", "who"),
-    (["How is the pitch measured?"], ("Late data is data",), "Does it rise in heat?", "rise heat pitch measured", ""),
+    (["How is the pitch measured?"], ("Late data is data",), "Does it rise in heat?", "rise heat pitch", ""),
     (["What happened on 14 November 2021?"], ("A bad night",), "Why did it happen?", "why happen 2021", ""),
     (["When was the Gridmoor outage?"], BELL, "How long did it last?", "how long Gridmoor outage last", "it when"),
     (["Where is the Gridmoor now?"], NONE, "Who owns it?", "who owns Gridmoor", "it now"),
@@ -84,7 +84,19 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["What did Ann build?"], BELL, "And in 2021?", "Ann build in 2021", ""),
     (["What was Ann's first job?"], BELL, "and the second one?", "Ann second job", "first one"),
     (["What was Ann's first job?"], BELL, "And the last?", "Ann last job", "first"),
-    (["Which projects did Ann build?"], BELL, "and the second one?", "second projects Ann build", ""),
+    (["Which projects did Ann build?"], BELL, "and the second one?", "second projects Ann", ""),
+    # Another phrase, a place of the same kind, or a year some years away
+    (["How fast is encoding on a Cortex?"], NONE, "and on a laptop?", "fast encoding laptop", "Cortex"),
+    (["What is its life for strawberry?"], NONE, "And for raw milk?", "life for raw milk", "strawberry"),
+    (["How far off is tideglass in Hull?"], NONE, "And for Oslo?", "far off tideglass Oslo", "Hull for"),
+    (["Where was the talk Late Data given?"], NONE, "and the one on game days?", "where talk game days", "Late"),
+    (["Which talk did Ann give in 2019?"], BELL, "And two years before?", "talk Ann give 2017", "2019 two years"),
+    (["What did you win in 2023?"], NONE, "what about the year before, for the dimmer?", "win 2022", "2023 year"),
+    (["How many charts did Ann draw in spring 2020?"], BELL, "Who helped her with those?",
+     "who helped Ann with the charts in spring 2020", "those draw"),
+    (["What broke at the preview of Bag of Nails?"], NONE, "What does she do since then?", "since preview Nails", ""),
+    (["When did the Gridmoor outage of 2021 end?"], NONE, "And when did it begin?", "outage 2021 begin", "it"),
+    (["What did Ann Reed say a manual is?"], NONE, "Which ship is she on?", "which ship Ann Reed", "she"),
     # A follow-up after a follow-up
     (["Who founded Gridmoor?", "When was that?"], NONE, "and where?", "where Gridmoor founded", "who when"),
     (["How is the weather in Oslo?", "what about Berlin?"], NONE, "and why?", "why weather Berlin", "Oslo"),
@@ -127,6 +139,22 @@ def test_a_follow_up_is_made_whole(
 def test_before_that_is_before_what_was_answered_where_that_was_asked_for(question: str, whole: str) -> None:
     history = [Turn("Where did Ann work before Gridmoor?", "Brass Bros, Tuner, in Hull.", BELL)]
     assert analyse(question, history=history).condensed == whole
+
+
+def test_there_is_what_was_answered_where_a_question_asks_what_was_before_something() -> None:
+    history = [Turn("Where was Ann before Gridmoor?", "She tuned pipes at Brass Bros.", BELL)]
+    assert analyse("What did she do there?", history=history).condensed == "What did Ann do at Brass Bros?"
+
+
+def test_before_a_job_that_is_named_by_its_town_is_before_the_years_that_were_answered() -> None:
+    history = [Turn("Where did Ann work in Hull?", "Tuner, Brass Bros (2012 - 2018)", BELL)]
+    assert analyse("and before?", history=history).condensed == "Where did Ann work before 2012?"
+    assert analyse("and after?", history=history).condensed == "Where did Ann work after 2018?"
+
+
+def test_the_year_after_what_was_answered_takes_the_place_of_a_town() -> None:
+    history = [Turn("Which talk did Ann give in Hull?", "Reeds (Hull, 4 May 2018)", BELL)]
+    assert analyse("and the year after?", history=history).condensed == "Which talk did Ann give in 2019?"
 
 
 def test_before_that_of_what_is_now_is_asked_in_the_past() -> None:

@@ -303,7 +303,7 @@ def test_a_question_is_no_greeting(question: str) -> None:
 def test_a_question_that_points_back_is_searched_with_the_topic_of_the_one_before(question: str) -> None:
     intent = analyse(question, history=BEFORE)
     assert intent.follow_up
-    assert intent.search_text.endswith(" (Ann join Acme)")
+    assert intent.search_text.endswith(" (Ann Acme)")
     assert intent.question == question
 
 
