@@ -10,7 +10,8 @@ from config.prompts import no_answer
 from config.settings import PersonaSettings
 from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import StoreError
-from pipelines.query.careers.computed_answer import NEUTRAL, ComputedAnswer
+from pipelines.query.careers.computed_answer import NEUTRAL
+from pipelines.query.careers.disagreements import Disagreement
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
 from pipelines.query.question.form import classify_question
@@ -51,10 +52,11 @@ class WriterInput:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer that is ready to be written: its events, and the facts or passages that it is written from."""
+    """An answer that is ready to be written: its events, the passages and the disagreements that it is written from."""
 
     events: Callable[[], AnswerEvents]
-    basis: ComputedAnswer | Retrieved | None = None
+    basis: Retrieved | None = None
+    doubts: tuple[Disagreement, ...] = ()
 
 
 def abstain(task: WriterInput, fallback_reason: str = "") -> AnswerEvents:

@@ -7,15 +7,14 @@ from datetime import date
 from pipelines.answers import Answer, Citation, Conflict, ConflictKind, Sentence, Source
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.query.careers.computed_answer import ComputedAnswer
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES, ConflictSide, Disagreement, career_disagreements
 from pipelines.query.careers.people import group_people, organisation_words
-from pipelines.query.context import Retrieved
 from pipelines.query.question.careers import DISPUTED, asks_for_value, is_mostly_said, is_named
 from pipelines.query.search import Search
 from pipelines.query.titles import subject_terms
 from pipelines.query.verification.normalise import (
     contains_phrase,
+    folded_words,
     normalise,
     numbers_in,
     strip_markup,
@@ -23,7 +22,6 @@ from pipelines.query.verification.normalise import (
 from pipelines.query.verification.rows import NamedValue, named_values
 from pipelines.query.verification.words import MONTHS
 from pipelines.store.tokens import tokenise
-from pipelines.text import fold
 from pipelines.types import Filters
 
 _MAX_CONFLICTS = 5
@@ -72,15 +70,11 @@ def _cite(side: ConflictSide, sources: list[Source]) -> Citation:
 # Career facts
 
 
-def career_disagreements_for(
-    answer: Answer, search: Search, basis: ComputedAnswer | Retrieved
-) -> Sequence[Disagreement]:
-    """Disagreements about a computed value, or between the resumes and profiles among the candidates of an answer.
+def career_disagreements_for(answer: Answer, search: Search) -> Sequence[Disagreement]:
+    """Disagreements between the resumes and profiles among the candidates of an answer.
 
     Empty without a year in the answer or a question for a date, title or employer, and if the facts cannot be read.
     """
-    if isinstance(basis, ComputedAnswer):
-        return basis.doubts
     documents = search.ledger.documents
     is_about = any(asks_for_value(search.intent.wording, kind) for kind in DISPUTED) or any(
         _years(sentence.text) for sentence in answer.sentences
@@ -99,7 +93,8 @@ def career_disagreements_for(
 
 def _is_relevant(found: Disagreement, answer: Answer, wording: str) -> bool:
     """True if the question asks for the disputed value, or a sentence of the answer states one side."""
-    if is_named(wording, organisation_words(found.about)) and asks_for_value(wording, found.kind):
+    is_asked = found.kind in DISPUTED and asks_for_value(wording, found.kind)
+    if is_asked and is_named(wording, organisation_words(found.about)):
         sides = " ".join(" ".join([side.source.snippet, *_titles(side.source)]) for side in found.sides)
         if is_mostly_said(wording, f"{sides} {found.about}"):
             return True
@@ -111,7 +106,7 @@ def _states_side(sentence: Sentence, side: ConflictSide, kind: ConflictKind) -> 
     if kind == "dates":
         stated = any(year in sentence.text for year in _years(side.said))
     else:
-        stated = contains_phrase(sentence.text, fold(side.said))
+        stated = contains_phrase(sentence.text, folded_words(side.said))
     return stated and bool(_cited(sentence, side))
 
 

@@ -210,8 +210,8 @@ class QueryEngine(BaseQueryEngine):
         with ledger.stage("write"):
             answer = yield from metered(meter, draft.events())
         with ledger.stage("conflicts"):
-            if draft.basis is not None:
-                careers = career_disagreements_for(answer, search, draft.basis)
+            if draft.basis is not None or draft.doubts:
+                careers = draft.doubts or career_disagreements_for(answer, search)
                 answer = with_conflicts(answer, search.intent.wording, careers)
         intent = search.intent
         answer = replace(

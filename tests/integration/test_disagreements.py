@@ -136,6 +136,50 @@ def test_a_named_value_of_another_document_is_shown_with_both_sides(
     assert_cited(engine, answer)
 
 
+HARBOURS = (
+    "# Ann Lee\n\nAt Tidewell my group runs reservations for more than {} marinas.\n\nTidewell trials: 214 berths.\n"
+)
+
+
+@pytest.mark.parametrize("question", ["number of marinas on your platform?", "Marinas: how many?"])
+def test_two_documents_that_count_the_same_things_differently_are_both_quoted(
+    folder: Path, engine: QueryEngine, settings: Settings, question: str
+) -> None:
+    (folder / "about.md").write_text(HARBOURS.format(190))
+    (folder / "news.md").write_text("# News\n\nReservations run in 214 marinas of nine countries.\n")
+    ingest(settings, [str(folder)])
+    answer = engine.ask(question)
+    assert "more than 190 marinas. [" in answer.answer
+    assert "214 marinas of nine countries. [" in answer.answer
+    (counts,) = answer.conflicts
+    assert re.sub(r" \[\d\]", "", counts.said) in {
+        "marinas: 190 marinas, 214 marinas",
+        "marinas: 214 marinas, 190 marinas",
+    }
+    assert answer.confidence == "medium"
+    assert_cited(engine, answer)
+
+
+@pytest.mark.parametrize(
+    ("why", "other"),
+    [
+        ("the same", "Reservations run in 190 marinas of nine countries."),
+        ("far from it", "Reservations run in 12 marinas of nine countries."),
+        ("of a time", "Reservations run in 214 marinas a month."),
+        ("of a year", "In 2021 the reservations ran in 170 marinas."),
+        ("nothing in common", "A guide lists 214 marinas."),
+        ("other things", "Reservations run for 214 boats."),
+    ],
+)
+def test_counts_that_may_both_hold_are_no_disagreement(
+    folder: Path, engine: QueryEngine, settings: Settings, why: str, other: str
+) -> None:
+    (folder / "about.md").write_text(HARBOURS.format(190))
+    (folder / "news.md").write_text(f"# News\n\n{other}\n")
+    ingest(settings, [str(folder)])
+    assert engine.ask("How many marinas run your reservations?").conflicts == (), why
+
+
 @pytest.fixture
 def talking(folder: Path, make_settings: Callable[..., Settings], openai: FakeOpenAI) -> QueryEngine:
     """An engine whose answers a fake model writes."""

@@ -80,7 +80,15 @@ def test_an_overview_keeps_within_the_filters(engine: QueryEngine) -> None:
 def test_each_answerer_before_the_one_that_answered_says_why_it_did_not(engine: QueryEngine) -> None:
     request = engine._request("How accurate is tidebook?", top_n=engine.passages)
     _, trace = engine.finished(request)
-    assert [name for name, _ in trace.declined] == ["corpus", "people", "careers", "overview", "kinds", "model"]
+    assert [name for name, _ in trace.declined] == [
+        "corpus",
+        "people",
+        "careers",
+        "overview",
+        "kinds",
+        "counts",
+        "model",
+    ]
     assert all(why for _, why in trace.declined)
     _, computed = engine.finished(engine._request("Where does Ines live?", top_n=engine.passages))
     assert [name for name, _ in computed.declined] == ["corpus", "people", "careers"]

@@ -6,7 +6,8 @@ from functools import cache, partial
 from typing import Any
 
 from pipelines.query.answer import AnswerEvents, Draft
-from pipelines.query.answerers import careers, corpus, kinds, model, overview, people, quotation
+from pipelines.query.answerers import careers, corpus, counts, kinds, model, overview, people, quotation
+from pipelines.query.answerers.overview import OverviewAnswer
 from pipelines.query.careers.computed_answer import ComputedAnswer
 from pipelines.query.context import Retrieved
 from pipelines.query.search import Search
@@ -42,7 +43,8 @@ class FromDatabase:
             search.ledger.declined(self.name, self.why)
             return None
         search.ledger.tag(self.name)
-        return Draft(partial(self.write, search, found), found if isinstance(found, ComputedAnswer) else None)
+        doubts = found.doubts if isinstance(found, ComputedAnswer | OverviewAnswer) else ()
+        return Draft(partial(self.write, search, found), doubts=doubts)
 
 
 _DATABASE = (
@@ -51,6 +53,9 @@ _DATABASE = (
     FromDatabase("careers", careers.find, careers.write, "no career fact answers every word of the question"),
     FromDatabase("overview", overview.find, overview.write, "it asks for no overview, or no fact states it"),
     FromDatabase("kinds", kinds.find, kinds.write, "no fact states what questions of its kind ask for"),
+    FromDatabase(
+        "counts", counts.find, overview.write, "no two documents count what it asks the number of, and differ"
+    ),
 )
 # In this order; each gives a Draft, or None and the reason to the ledger.
 ANSWERERS: tuple[Callable[[Search, Retrieve], Draft | None], ...] = (*_DATABASE, model.try_answer, quotation.try_answer)

@@ -10,7 +10,7 @@ from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.facts import PersonFacts, ProjectFacts, SummaryFacts, TalkFacts
 from pipelines.query.answer import AnswerEvents
 from pipelines.query.careers.computed_answer import job_item, study_items
-from pipelines.query.careers.disagreements import CAREER_CATEGORIES, fact_source
+from pipelines.query.careers.disagreements import CAREER_CATEGORIES, Disagreement, fact_source
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.layout import CitedText, joined
@@ -47,10 +47,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class OverviewAnswer:
-    """The lines of an overview, in order; it is `exact` if typed facts alone state what is asked."""
+    """The lines of an overview, in order; it is `exact` if typed facts alone state what is asked.
+
+    `doubts` are disagreements of documents that the lines state.
+    """
 
     lines: tuple[Line, ...]
     exact: bool = True
+    doubts: tuple[Disagreement, ...] = ()
 
 
 def find(search: Search) -> OverviewAnswer | None:

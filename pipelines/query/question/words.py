@@ -14,6 +14,7 @@ from pipelines.text import fold
 # A word with inner joints (side-project, node.js) and trailing signs (C++, C#), or a leading dot (.NET).
 _WORD = re.compile(r"(?:(?<![\w.])\.)?[^\W_]+(?:['’.+#@&_-]+[^\W_]+)*[+#]*")
 _OWNER = ("'s", "’s")
+_MOST_COUNTED = 3  # words after "how many" of which one is what is counted
 _MOST_BETWEEN = 12  # words that "..." stands for
 
 
@@ -230,3 +231,14 @@ def _vocabulary() -> Mapping[str, Mapping[str, str]]:
         Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
     )
     return found
+
+
+def counted_things(question: str) -> tuple[str, ...]:
+    """The words of what a question asks the number of (`how many copies`, `copies: how many`), in the plural."""
+    asked = read(question)
+    place = asked.find("counts-things")
+    if place is None:
+        return ()
+    is_last = place.last == len(asked.words)
+    near = range(place.first) if is_last else range(place.last, min(place.last + _MOST_COUNTED, len(asked.words)))
+    return tuple(asked.all[at] for at in near if _is_plural(asked.all[at]) or asked.all[at] == "people")[:1]

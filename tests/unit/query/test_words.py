@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.query import question
-from pipelines.query.question.words import read, words
+from pipelines.query.question.words import counted_things, read, words
 
 ROOM = Path(str(question.__file__)).parent
 VOCABULARY = tomllib.loads((ROOM / "words.toml").read_text(encoding="utf-8"))
@@ -25,6 +25,18 @@ FAMILIES = ("category-", "section-", "disputed-", "overview-", "corpus-", "years
 )
 def test_words_are_folded_without_the_signs_around_them(text: str, said: list[str]) -> None:
     assert read(text).all == said
+
+
+@pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        ("How many copies has Tidebook sold?", ("copies",)), ("number of marinas on your platform?", ("marinas",)),
+        ("Lamps in use: how many", ("lamps",)), ("How many pull requests were merged?", ("requests",)),
+        ("how many people are in the team", ("people",)), ("And how many?", ()), ("How much is it?", ()),
+    ],
+)  # fmt: skip
+def test_what_a_question_asks_the_number_of_is_its_plural(question: str, things: tuple[str, ...]) -> None:
+    assert counted_things(question) == things
 
 
 def test_a_word_keeps_its_place_its_spelling_and_its_possessive() -> None:
