@@ -1,13 +1,12 @@
 """Reorder the best candidates by any LlamaIndex reranker."""
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import ConfigError
 from pipelines.observe import log_failure
@@ -30,42 +29,32 @@ class Rerank(BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         reranker = load_reranker(self.named, self.candidates)
+        first = nodes[: self.candidates]
         # Bare copies: rerankers write into nodes, and metadata are not for remote ones.
-        bare = [NodeWithScore(node=TextNode(id_=hit.node.node_id, text=passage(hit)), score=hit.score) for hit in nodes]
+        bare = [TextNode(id_=hit.node.node_id, text=_embedded_text(hit.node)) for hit in first]
+        given = [NodeWithScore(node=node, score=hit.score) for node, hit in zip(bare, first, strict=True)]
         try:
-            first = reranker.postprocess_nodes(bare[: self.candidates], query_bundle=query_bundle)
+            best = [hit.node.node_id for hit in reranker.postprocess_nodes(given, query_bundle=query_bundle)]
         except Exception as error:  # noqa: BLE001 - whatever a reranker raises, the fused ranking is there
             log_failure("reranking given up", error, reranker=self.named)
             self.observer.lacking(f"The reranker failed ({type(error).__name__}); the ranking stays as it was.")
             return [NodeWithScore(node=hit.node, score=hit.score) for hit in nodes]
-        moved = reordered(nodes, [hit.node.node_id for hit in first])
         self.observer.tag("rerank")
-        before = {hit.node.node_id: float(hit.score or 0.0) for hit in nodes}
-        for hit in moved:
-            if before[hit.node.node_id] > 0:
-                self.observer.factor(hit.node.node_id, "rerank", float(hit.score or 0.0) / before[hit.node.node_id])
+        held = {hit.node.node_id: (hit.node, float(hit.score or 0.0)) for hit in nodes}
+        order = dict.fromkeys([*(node_id for node_id in best if node_id in held), *held])
+        moved, last = [], math.inf
+        for node_id, score in zip(order, sorted((score for _, score in held.values()), reverse=True), strict=True):
+            node, before = held[node_id]
+            last = min(score, math.nextafter(last, -math.inf))  # equal scores would be ranked by node id
+            moved.append(NodeWithScore(node=node, score=last))
+            if before > 0:
+                self.observer.factor(node_id, "rerank", last / before)
         return moved
 
 
-def reordered(ranking: Sequence[NodeWithScore], order: Sequence[str]) -> list[NodeWithScore]:
-    """New hits: the nodes in `order` first, then the others as they were, with the scores as they stood.
-
-    Equal scores are set apart by the least step that a float can make, since the order is no longer theirs.
-    """
-    nodes = {hit.node.node_id: hit.node for hit in ranking}
-    ids = list(dict.fromkeys((*(node_id for node_id in order if node_id in nodes), *nodes)))
-    scores = sorted((float(hit.score or 0.0) for hit in ranking), reverse=True)
-    hits, last = [], math.inf
-    for node_id, score in zip(ids, scores, strict=True):
-        last = min(score, math.nextafter(last, -math.inf))
-        hits.append(NodeWithScore(node=nodes[node_id], score=last))
-    return hits
-
-
-def passage(hit: NodeWithScore) -> str:
-    """The text of a node for a reranker: the one that is embedded."""
-    meta = hit.node.metadata
-    return searchable(meta.get("header", ""), hit.node.get_content(), meta.get("mime", ""), meta.get("kind", "text"))
+def _embedded_text(node: BaseNode) -> str:
+    meta = node.metadata
+    return searchable(meta.get("header", ""), node.get_content(), meta.get("mime", ""), meta.get("kind", "text"))
 
 
 @lru_cache(maxsize=4)

@@ -4,13 +4,14 @@ import math
 import sys
 from collections.abc import Iterator
 from types import ModuleType
+from typing import ClassVar
 
 import pytest
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.errors import ConfigError
-from pipelines.query.postprocess.rerank import Rerank, load_reranker, passage, reordered
+from pipelines.query.postprocess.rerank import Rerank, load_reranker
 from pipelines.query.trace import Ledger
 from tests.unit.query.builders import hit
 
@@ -19,8 +20,10 @@ class Reversing(BaseNodePostprocessor):
     """Gives back the last `top_n` nodes, last first, and writes into what it was given, as some rerankers do."""
 
     top_n: int = 2
+    read: ClassVar[list[str]] = []
 
     def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle=None) -> list[NodeWithScore]:
+        self.read[:] = [one.node.get_content() for one in nodes]
         for one in nodes:
             one.score = -1.0
             one.node.metadata["seen"] = True
@@ -71,8 +74,8 @@ def ids(ranking: list[NodeWithScore]) -> list[str]:
 
 
 def test_reordering_keeps_the_scores_and_moves_the_nodes() -> None:
-    moved = reordered(nodes(), ["c", "gone", "a"])
-    assert ids(moved) == ["c", "a", "b", "d"]
+    moved, _ = rerank("fake_rerankers.Reversing")
+    assert ids(moved) == ["c", "b", "a", "d"]
     assert [one.score for one in moved] == [0.9, 0.8, math.nextafter(0.8, 0), 0.5]
 
 
@@ -88,7 +91,9 @@ def test_the_class_of_a_package_is_given_bare_copies_and_gives_back_all_candidat
 
 
 def test_a_reranker_reads_the_text_that_is_embedded() -> None:
-    assert passage(hit("b", "harbour", mime="", header="crane")) == "crane\nharbour"
+    step = Rerank(named="fake_rerankers.Reversing", candidates=3)
+    step.postprocess_nodes([hit("b", "harbour", mime="", header="crane")], query_bundle=QueryBundle("q"))
+    assert Reversing.read == ["crane\nharbour"]
 
 
 def test_a_reranker_that_fails_leaves_the_ranking_and_a_note() -> None:
