@@ -2,11 +2,11 @@
 
 import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from llama_index.core.embeddings import BaseEmbedding
 
@@ -43,6 +43,7 @@ from pipelines.store.vector_store import (
 from pipelines.types import EmbeddingIdentity, Filters
 
 _STATE = "state"
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +123,22 @@ class ActiveIndex:
         prevent_drop(self._database.engine, index.store.table)
         return index
 
-    def attempts(self) -> Iterator["_Attempt"]:
-        """One attempt to read from the active index, and a second one where the first is in vain.
+    def read(self, work: Callable[[ModelIndex], _Result]) -> _Result:
+        """The result of `work` on the active index, in one state of the corpus; it is done again where it was in vain.
 
-            for attempt in active.attempts():
-                with attempt as index:
-                    found = ...
-
-        The second is made where another embedding model was promoted and the table of the one before was dropped,
-        before anything was read of it. Each attempt reads one state of the corpus.
+        That is where another embedding model was promoted and the table of the one before was dropped, before anything
+        was read of it.
         """
-        first = _Attempt(self)
-        yield first
-        if first.failed:
-            yield _Attempt(self, is_last=True)
+        index: ModelIndex | None = None
+        try:
+            with self.snapshot():
+                index = self.now()
+                return work(index)
+        except FootnoteError:
+            if index is not None and index.identity == self.now().identity:
+                raise
+        with self.snapshot():
+            return work(self.now())
 
     def _load(self, since: ActiveModel) -> ModelIndex:
         """Build the new model's index, and only then drop those before the last."""
@@ -158,38 +161,6 @@ class ActiveIndex:
     def fixed(self, index: ModelIndex) -> "ActiveIndex":
         """This index for good, whatever is promoted."""
         return ActiveIndex(self._settings, self._database, index, None)
-
-
-class _Attempt:
-    """One state of the corpus, and the index that is active in it."""
-
-    def __init__(self, active: ActiveIndex, *, is_last: bool = False) -> None:
-        self.failed = False
-        self._active = active
-        self._is_last = is_last
-
-    def __enter__(self) -> ModelIndex:
-        try:
-            self._index = self._opened()
-        except FootnoteError:
-            if self._is_last:
-                raise
-            self._is_last = True
-            self._index = self._opened()
-        return self._index
-
-    def _opened(self) -> ModelIndex:
-        with ExitStack() as stack:
-            stack.enter_context(self._active.snapshot())
-            index = self._active.now()
-            self._open = stack.pop_all()
-        return index
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
-        self._open.__exit__(kind, error, trace)
-        is_first = isinstance(error, FootnoteError) and not self._is_last
-        self.failed = is_first and self._index.identity != self._active.now().identity
-        return self.failed
 
 
 def build_active_index(settings: Settings, database: Database, embed_model: BaseEmbedding | None = None) -> ActiveIndex:

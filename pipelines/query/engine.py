@@ -24,7 +24,7 @@ from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
 from pipelines.query.ablation import change_settings
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
-from pipelines.query.answer import AnswerEvent
+from pipelines.query.answer import AnswerEvent, Draft
 from pipelines.query.answerers import first_draft
 from pipelines.query.answerers.model import passage_count
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
@@ -200,12 +200,14 @@ class QueryEngine(BaseQueryEngine):
 
     def _answered(self, request: Request, *, record: bool) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
         """Yield the events of an answer; return the Answer and its trace. `record` logs it."""
+
+        def drafted(index: ModelIndex) -> tuple[Search, Draft]:
+            search = self._begin(request, index)
+            return search, first_draft(search, partial(retrieve_context, search, self.cache))
+
         meter = Meter()
         with metering(meter):
-            for attempt in self.active.attempts():
-                with attempt as index:
-                    search = self._begin(request, index)
-                    draft = first_draft(search, partial(retrieve_context, search, self.cache))
+            search, draft = self.active.read(drafted)
         ledger = search.ledger
         with ledger.stage("write"):
             answer = yield from metered(meter, draft.events())
@@ -233,7 +235,7 @@ class QueryEngine(BaseQueryEngine):
             trace_id=trace.id,
             timings_ms=trace.timings_ms,
             usage=usage,
-            cost=self._cost(usage, index),
+            cost=self._cost(usage, search.index),
         )
         if record:
             _log_query(self.database.engine, trace, answer, usage, answer.cost)
@@ -355,17 +357,8 @@ class QueryEngine(BaseQueryEngine):
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no retriever worked.
         """
-        request, meter = self._request(question, filters, audience, mode=mode, top_n=top_n), Meter()
-        with metering(meter):
-            for attempt in self.active.attempts():
-                with attempt as index:
-                    search = self._begin(request, index)
-                    outcome = find(search, self.cache)
-                    results = _results(outcome, search)
-        trace, intent = search.trace(), search.intent
-        if record:
-            self._log_search(trace, meter, index)
-        return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
+        request = self._request(question, filters, audience, mode=mode, top_n=top_n)
+        return self._find(request, self.cache, record=record)[0]
 
     def rank(self, question: str, *, k: int, mode: Mode | None = None, cut: bool = False) -> list[NodeWithScore]:
         """Every candidate of each retriever's first k, best first, after the factors; for evaluation.
@@ -373,7 +366,7 @@ class QueryEngine(BaseQueryEngine):
         With `cut`, those that the cuts left of them, at most k / leg_factor.
         """
         top_n = -(-k // self.settings.retrieval.leg_factor)
-        outcome = self._find(self._request(question, mode=mode, top_n=top_n))
+        _, outcome = self._find(self._request(question, mode=mode, top_n=top_n))
         return outcome.ranking if cut else outcome.ranked
 
     def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> SearchOutcome:
@@ -382,23 +375,26 @@ class QueryEngine(BaseQueryEngine):
         Raises:
             RetrievalError: If the question cannot be searched.
         """
-        return self._find(self._request(question, top_n=top_n, history=history))
+        return self._find(self._request(question, top_n=top_n, history=history))[1]
 
-    def _find(self, request: Request, *, record: bool = False) -> SearchOutcome:
-        """The outcome of a search; only with `record` it is logged, and may come from the cache."""
+    def _find(
+        self, request: Request, cache: ResultCache = NO_CACHE, *, record: bool = False
+    ) -> tuple[SearchReport, SearchOutcome]:
+        """A search, and its outcome with all candidates; `record` logs it."""
+
+        def found(index: ModelIndex) -> tuple[Search, SearchOutcome, tuple[SearchResult, ...]]:
+            search = self._begin(request, index)
+            outcome = find(search, cache)
+            return search, outcome, _results(outcome, search)
+
         meter = Meter()
         with metering(meter):
-            for attempt in self.active.attempts():
-                with attempt as index:
-                    search = self._begin(request, index)
-                    outcome = find(search, self.cache if record else NO_CACHE)
+            search, outcome, results = self.active.read(found)
+        trace, intent = search.trace(), search.intent
         if record:
-            self._log_search(search.trace(), meter, index)
-        return outcome
-
-    def _log_search(self, trace: Trace, meter: Meter, index: ModelIndex) -> None:
-        usage = meter.usage()
-        _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
+            usage = meter.usage()
+            _log_query(self.database.engine, trace, None, usage, self._cost(usage, search.index))
+        return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace), outcome
 
     def _begin(self, request: Request, index: ModelIndex) -> Search:
         return begin_search(request, self.settings, index, self.llm, self._fingerprint(index))
@@ -483,7 +479,7 @@ class _SearchRetriever(BaseRetriever):
         request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
         if query_bundle.embedding is not None:
             request = replace(request, embedding=tuple(query_bundle.embedding))
-        ranking = self._engine._find(request, record=True).ranking
+        ranking = self._engine._find(request, self._engine.cache, record=True)[1].ranking
         # Copies: the result cache keeps these nodes, and a program may change what it gets.
         copies = [(hit.node.model_copy(deep=True), hit.score) for hit in ranking]
         return [

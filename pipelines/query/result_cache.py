@@ -2,33 +2,12 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable
+from dataclasses import replace
 from datetime import date
 
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger
-from pipelines.store.read_snapshot import Mark
-from pipelines.types import Audience, Filters, Mode, QueryIntent
-
-
-@dataclass(frozen=True, slots=True)
-class CacheKey:
-    """All that the outcome of a search depends on; two requests share it only when every part is equal.
-
-    `settings` is the fingerprint of the settings and the embedding model, `corpus` the state that was searched, `day`
-    is today, from which recency is counted.
-    """
-
-    intent: QueryIntent
-    filters: Filters
-    audience: Audience
-    mode: Mode
-    top_n: int
-    settings: str
-    corpus: Mark
-    day: date
-    embedding: tuple[float, ...] | None = None
 
 
 class ResultCache:
@@ -36,10 +15,10 @@ class ResultCache:
 
     def __init__(self, entries: int) -> None:
         self.entries = entries
-        self._outcomes: OrderedDict[CacheKey, SearchOutcome] = OrderedDict()
+        self._outcomes: OrderedDict[Hashable, SearchOutcome] = OrderedDict()
         self._lock = threading.Lock()
 
-    def recall(self, key: CacheKey, ledger: Ledger) -> SearchOutcome | None:
+    def recall(self, key: Hashable, ledger: Ledger) -> SearchOutcome | None:
         """The outcome of an equal request; its ledger is copied into this query's, which is tagged `cached`.
 
         Its `ranked` holds no more than its `ranking`.
@@ -53,7 +32,7 @@ class ResultCache:
         ledger.tag("cached")
         return replace(outcome, ranked=list(outcome.ranking), ranking=list(outcome.ranking), ledger=ledger)
 
-    def keep(self, key: CacheKey, outcome: SearchOutcome, *, before: Collection[str] = ()) -> None:
+    def keep(self, key: Hashable, outcome: SearchOutcome, *, before: Collection[str] = ()) -> None:
         """Keep an outcome and its ledger as they are now, unless a part failed or was left out for want of time.
 
         The notes from `before` the search (how the question was read) are left out: they may not hold another time.
@@ -77,10 +56,8 @@ class ResultCache:
 NO_CACHE = ResultCache(0)
 
 
-def cache_key(search: Search) -> CacheKey:
-    """The key of a search: all that its outcome depends on."""
-    request = search.request
-    return CacheKey(
-        search.intent, request.filters, request.audience, request.mode, request.top_n, search.fingerprint, search.mark,
-        date.today(), request.embedding,
-    )  # fmt: skip
+def cache_key(search: Search) -> Hashable:
+    """All that the outcome of a search depends on, today's date too, from which recency is counted."""
+    asked = search.request
+    request = asked.filters, asked.audience, asked.mode, asked.top_n, asked.embedding
+    return search.intent, request, search.fingerprint, search.mark, date.today()

@@ -1,13 +1,15 @@
 import threading
 from dataclasses import dataclass, replace
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from llama_index.core.schema import QueryBundle
 
+from pipelines.query import result_cache
 from pipelines.query.escalate import find
-from pipelines.query.result_cache import CacheKey, ResultCache
+from pipelines.query.result_cache import ResultCache, cache_key
 from pipelines.query.search import SearchOutcome
 from pipelines.query.trace import Ledger
 from pipelines.store.read_snapshot import Mark
@@ -16,7 +18,8 @@ from tests.unit.query.builders import FakeSearch, hit
 from tests.unit.query.voice import Voice
 
 INTENT = QueryIntent("where does she work", "where does she work", years=(2023,))
-KEY = CacheKey(INTENT, Filters(), "owner", "hybrid", 5, "f00d", Mark(7, 7), date(2026, 1, 1))
+SEARCH = FakeSearch(INTENT)
+KEY = cache_key(SEARCH)  # type: ignore[arg-type]
 EVIDENCE = Evidence(0.9, "high", 0.8, 1.0, {}, 1, (), sufficient=True)
 
 
@@ -32,9 +35,9 @@ def searched(note: str = "") -> SearchOutcome:
     return SearchOutcome(INTENT, QueryBundle(INTENT.search_text), [node, hit("n2")], [node], EVIDENCE, ledger)
 
 
-def kept(entries: int = 8, key: CacheKey = KEY) -> ResultCache:
+def kept(entries: int = 8) -> ResultCache:
     cache = ResultCache(entries)
-    cache.keep(key, searched())
+    cache.keep(KEY, searched())
     return cache
 
 
@@ -44,7 +47,7 @@ def test_an_equal_request_recalls_the_ranking_the_evidence_and_the_ledger() -> N
     cache = ResultCache(8)
     cache.keep(KEY, found)
     ledger = Ledger()
-    again = cache.recall(replace(KEY), ledger)
+    again = cache.recall(cache_key(replace(SEARCH)), ledger)  # type: ignore[arg-type]
     assert again is not None
     assert (again.ranking, again.evidence, again.intent) == (found.ranking, EVIDENCE, INTENT)
     assert ledger.candidate("n1") == first.candidate("n1")
@@ -59,20 +62,25 @@ def test_an_equal_request_recalls_the_ranking_the_evidence_and_the_ledger() -> N
     [
         {"intent": replace(INTENT, question="Where does she work?")},
         {"intent": replace(INTENT, search_text="where does marit work")},
-        {"filters": Filters(category=("resume",))},
-        {"audience": "visitor"},
-        {"mode": "dense"},
-        {"top_n": 6},
-        {"settings": "beef"},
-        {"corpus": (8, 7)},
-        {"corpus": (7, 8)},
-        {"day": date(2026, 1, 2)},
+        {"request": replace(SEARCH.request, filters=Filters(category=("resume",)))},
+        {"request": replace(SEARCH.request, audience="visitor")},
+        {"request": replace(SEARCH.request, mode="dense")},
+        {"request": replace(SEARCH.request, top_n=6)},
+        {"request": replace(SEARCH.request, embedding=(1.0, 0.0))},
+        {"fingerprint": "beef"},
+        {"mark": Mark(8, 7)},
+        {"mark": Mark(7, 8)},
     ],
 )
 def test_a_request_that_differs_in_anything_is_not_recalled(change: dict[str, Any]) -> None:
     ledger = Ledger()
-    assert kept().recall(replace(KEY, **change), ledger) is None
+    assert kept().recall(cache_key(replace(SEARCH, **change)), ledger) is None  # type: ignore[arg-type]
     assert not ledger.used("cached")
+
+
+def test_a_request_of_another_day_is_not_recalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_cache, "date", SimpleNamespace(today=lambda: date(2020, 1, 1)))
+    assert kept().recall(cache_key(SEARCH), Ledger()) is None  # type: ignore[arg-type]
 
 
 def test_what_a_later_query_writes_into_its_ledger_stays_there() -> None:
@@ -134,7 +142,7 @@ def test_what_was_noted_before_the_search_is_not_told_again() -> None:
 
 def test_the_one_that_was_used_longest_ago_goes_first() -> None:
     cache = ResultCache(2)
-    keys = [replace(KEY, top_n=n) for n in (1, 2, 3)]
+    keys = [(KEY, n) for n in (1, 2, 3)]
     cache.keep(keys[0], searched())
     cache.keep(keys[1], searched())
     cache.recall(keys[0], Ledger())
@@ -152,7 +160,7 @@ def test_many_threads_share_one_cache() -> None:
     def use(n: int) -> None:
         try:
             for step in range(50):
-                key = replace(KEY, top_n=1 + (n + step) % 8)
+                key = KEY, (n + step) % 8
                 if cache.recall(key, Ledger()) is None:
                     cache.keep(key, searched())
         except Exception as error:  # noqa: BLE001 - a thread must report what it met
