@@ -82,12 +82,6 @@ def no_answer(persona: "PersonaSettings") -> str:
     return NO_ANSWER_OF.format(name=persona.name) if persona.name else NO_ANSWER
 
 
-# What is asked once more when sentences of an answer are not supported; the sentences follow, one a line.
-REPAIR = """These sentences of your answer were checked against the sources, and none that they cite supports them:
-{sentences}
-Write the answer again, by the same rules and in the same form. Leave out or correct what no source says; keep the rest
-word for word."""
-
 # What a language model is asked of a follow-up; what it replies is checked, searched for and shown, never obeyed.
 CONDENSE = """You make follow-up questions whole. Write the follow-up again as one question that is understood without
 the conversation: put the names and things that were spoken of in place of words such as she, it or there.

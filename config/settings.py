@@ -328,10 +328,10 @@ class AnswerSettings(_Stage):
     output: Literal["auto", "prose", "json"] = Field(
         "auto", description="format requested of a language model; auto = JSON for `ask --json`, else streamed prose"
     )
-    unsupported: Literal["auto", "mark", "remove", "repair"] = Field(
+    unsupported: Literal["auto", "mark", "remove"] = Field(
         "auto",
-        description="sentences that no source supports: mark or remove them, or ask the model once for a repair; auto "
-        "= as a table of measured models says, remove for others",
+        description="sentences that no source supports: mark or remove them; auto = as a table of measured models "
+        "says, remove for others",
     )
     facts: bool = Field(True, description="compute counts and durations from career facts")
     follow_ups: int = Field(3, ge=0, le=3, description="number of suggested questions after an answer; 0 = none")

@@ -14,7 +14,7 @@ class MeasuredModel:
             quotation finds an answer, which takes the place of a refusal and of a reply without full support.
     """
 
-    unsupported: Literal["mark", "remove", "repair"] = "remove"
+    unsupported: Literal["mark", "remove"] = "remove"
     is_trusted: bool = True
 
 

@@ -6,16 +6,15 @@ from itertools import groupby
 
 from llama_index.core.llms import LLM
 
-from config.prompts import NO_MORE, REPAIR
+from config.prompts import NO_MORE
 from pipelines.answers import Answer, Citation, Context, Footnote, Preview, Sentence, Source, Token, Verdict
-from pipelines.errors import FootnoteError, ModelError
+from pipelines.errors import ModelError
 from pipelines.models.consult import TIMEOUT_HINT, ReplyStream
-from pipelines.observe import log_failure
 from pipelines.query.answer import AnswerEvent, WriterInput, abstention
 from pipelines.query.citation_markers import strip_unfinished_marker
 from pipelines.query.confidence import confidence
 from pipelines.query.layout import CitedText, cited_sentences, joined, without
-from pipelines.query.prompt import Messages, WritingOptions, build_messages
+from pipelines.query.prompt import WritingOptions, build_messages
 from pipelines.query.reply import (
     ModelReply,
     before_sources_list,
@@ -37,7 +36,6 @@ _DOUBTFUL_VERDICTS = ("unsupported", "uncited")
 _REPEATED = "The language model began to repeat itself and was stopped."
 _SLOW = 3.0  # seconds without a word, after which a quotation is shown
 _ENDS = ".,!?:\n|>"  # of what may complete a sentence, or a loop
-_REPAIR_TIME = 0.5  # of the limit of a reply
 _LEAST_TERMS = 3  # terms that a sentence must have to be looked up in the sources
 _ADDED = "{counted} of the language model's answer named no source; what supports this was found and is cited."
 
@@ -66,7 +64,7 @@ def write_by_model(
     While a slow model reads (no word after three seconds), the answer that `preview` gives, if any, is yielded first.
 
     A Token is a sentence that is complete and verified; the first one has support. JSON is yielded when it is complete.
-    Unsupported sentences are marked, removed or repaired, as `writing` says, and this is noted.
+    Unsupported sentences are marked or removed, as `writing` says, and this is noted.
 
     Raises:
         ModelError, ServiceUnavailable: If the model fails before its first word, or says nothing that can be read.
@@ -97,8 +95,6 @@ def write_by_model(
         return ModelDraft(refusal, replace(reading, outcome="refused", left_out=draft.left_out))
     if not draft.sentences:
         raise ModelError(f"{model} wrote no sentence.", hint="Try again, or choose another model.")
-    if writing.unsupported == "repair" and draft.doubtful(writing) and not completion.truncated:
-        draft = _repaired(draft, verifier, llm, prompt, writing)
     if not draft.has_support(writing):
         written_sentences = tuple(sentence.text for sentence in draft.sentences)
         left_out = replace(reading, outcome="unsupported", left_out=written_sentences)
@@ -225,9 +221,9 @@ def _streamed(
     """Yield the sentences of a reply as they are complete and verified; return (the whole reply, the text yielded).
 
     They come from the first on that a source supports, so that a reply without support is never shown. What may be
-    JSON, and what may be repaired, waits for the end. The request is closed where the model repeats itself.
+    JSON waits for the end. The request is closed where the model repeats itself.
     """
-    raw, shown, streams = "", "", writing.output == "prose" and writing.unsupported != "repair"
+    raw, shown, streams = "", "", writing.output == "prose"
     numbers = [source.n for source in verifier.sources]
     drafted = 0  # complete sentences that were verified
     for piece in completion:
@@ -354,46 +350,10 @@ def _verified_sentences(parts: Sequence[CitedText], reply: ModelReply, verifier:
         yield found
 
 
-def _repaired(draft: _Draft, verifier: _Verifier, llm: LLM, prompt: Messages, writing: WritingOptions) -> _Draft:
-    """Ask the model once to repair the unsupported sentences; keep its reply if fewer of them remain."""
-    doubtful = draft.doubtful(writing)
-    listed = "\n".join(f"- {sentence.verdict}: {sentence.text}" for sentence in doubtful)
-    asked_again = [("assistant", draft.text), ("user", REPAIR.replace("{sentences}", listed))]
-    note = (
-        f"{_count_sentences(doubtful)} not supported by its source. The language model was asked once to repair the "
-        "answer"
-    )
-    try:
-        seconds = _REPAIR_TIME * writing.seconds
-        completion = ReplyStream(llm, [*prompt, *asked_again], seconds=seconds, hint=TIMEOUT_HINT)
-        text = _whole(completion, verifier.sources)
-        again = _drafted(_parse_reply(text, str(llm.metadata.model_name), is_cut=completion.truncated), verifier)
-    except FootnoteError as error:
-        log_failure("an answer was not repaired", error)
-        return replace(draft, notes=(f"{note}, and failed: {error}",))
-    if again.sentences and not completion.truncated and len(again.doubtful(writing)) < len(doubtful):
-        return replace(again, notes=(f"{note}, and did.", *again.notes))
-    return replace(draft, notes=(f"{note}, which made it no better.",))
-
-
-def _whole(completion: ReplyStream, sources: Sequence[Source]) -> str:
-    """The readable text of a reply, which is ended where it repeats itself."""
-    raw = ""
-    for piece in completion:
-        raw += piece
-        if any(mark in piece for mark in _ENDS) and clean_reply(raw, sources).is_over:
-            completion.close()
-    return clean_reply(raw, sources).text
-
-
 def _without_doubtful(draft: _Draft, writing: WritingOptions) -> _Draft:
     doubtful = draft.doubtful(writing)
     if not doubtful:
         return draft
-    note = f"{_count_sentences(doubtful)} left out, as no source supports it."
+    counted = f"{format_count(len(doubtful), 'sentence')} of the language model's answer"
+    note = f"{counted} {'was' if len(doubtful) == 1 else 'were'} left out, as no source supports it."
     return replace(draft.keep(lambda sentence: sentence not in doubtful), notes=(*draft.notes, note))
-
-
-def _count_sentences(sentences: Sequence[Sentence]) -> str:
-    verb = "was" if len(sentences) == 1 else "were"
-    return f"{format_count(len(sentences), 'sentence')} of the language model's answer {verb}"

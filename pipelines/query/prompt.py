@@ -33,7 +33,7 @@ class WritingOptions:
 
     persona: PersonaSettings
     output: Literal["prose", "json"] = "prose"
-    unsupported: Literal["mark", "remove", "repair"] = "mark"
+    unsupported: Literal["mark", "remove"] = "mark"
     is_trusted: bool = True
     room: float | None = None
     keeps_prompts: bool = False

@@ -227,31 +227,6 @@ def test_a_reply_of_which_nothing_is_supported_is_replaced_by_quotation(
     assert answer.notes[0] == "No source supports the language model's answer, so it was left out."
 
 
-def test_an_answer_is_repaired_once_with_the_verdicts_as_feedback(engine: QueryEngine, openai: FakeOpenAI) -> None:
-    openai.reply = lambda body: half_true(body) if len(body["messages"]) == 2 else f"{TRUE} [{crane(body)}]."
-    answer = engine.with_changes({"answer.unsupported": "repair"}).ask(QUESTION, record=False)
-    assert [sentence.verdict for sentence in answer.sentences] == ["supported"]
-    assert len(openai.requests) == 2
-    said, feedback = (message["content"] for message in openai.requests[-1].body["messages"][2:])
-    assert FALSE in said
-    assert f"- unsupported: {FALSE}." in feedback
-    assert TRUE not in feedback
-    assert any("asked once to repair the answer, and did" in note for note in answer.notes)
-
-
-@pytest.mark.parametrize("second", ["worse", "fault"])
-def test_a_repair_that_does_not_help_leaves_the_answer_marked(
-    engine: QueryEngine, openai: FakeOpenAI, second: str
-) -> None:
-    openai.reply = half_true
-    if second == "fault":
-        openai.reply = lambda body: half_true(body) if len(body["messages"]) == 2 else '{"answer": 1}'
-    answer = engine.with_changes({"answer.unsupported": "repair"}).ask(QUESTION, record=False)
-    assert [sentence.verdict for sentence in answer.sentences] == ["supported", "unsupported"]
-    assert any("asked once to repair the answer" in note for note in answer.notes)
-    assert len(openai.requests) == 2
-
-
 # Streams that end early
 
 
