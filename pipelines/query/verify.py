@@ -19,7 +19,6 @@ from pipelines.query.verification.support import (
     SUPPORTED_AT,
     VECTOR_MODELS,
     WORDS_MODEL,
-    Alignment,
     Embed,
     SupportModel,
     align_claim,
@@ -97,7 +96,12 @@ def judge_claim(claim: str, sources: Sequence[Source], judge: Judge) -> Judgemen
 def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
     aligned = align_claim(claim, sources)
     found = best_places(aligned, claim, judge.embed)
-    texts = [_place_text(aligned, place, sources) for place in found]
+    spans = [
+        (aligned.lines[place.start].n, aligned.lines[place.start].start, aligned.lines[place.stop - 1].end)
+        for place in found
+    ]
+    snippets = {source.n: source.snippet for source in sources}
+    texts = [snippets[n][start:end] for n, start, end in spans]
     support = probability(features(claim, aligned, judge.embed), judge.weights)
     cited = "\n".join(line.text for line in aligned.lines)
     most = best_allowed_verdict(claim, Passages(texts[0], "\n".join(texts), cited))
@@ -105,26 +109,12 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
         most = "unsupported"
     if most == "supported" and is_misattached(claim, aligned):
         most = "partial"
-    reached = _verdict_at(support)
+    reached: VerdictName = (
+        "supported" if support >= SUPPORTED_AT else "partial" if support >= PARTIAL_AT else "unsupported"
+    )
     if most == "unsupported":
         support = min(support, SUPPORTED_AT - _BELOW)
-    spans = (
-        (aligned.lines[place.start].n, aligned.lines[place.start].start, aligned.lines[place.stop - 1].end)
-        for place in found
-    )
     return Judgement(min(reached, most, key=VERDICT_RANK.__getitem__), round(support, 4), tuple(spans))
-
-
-def _verdict_at(support: float) -> VerdictName:
-    if support >= SUPPORTED_AT:
-        return "supported"
-    return "partial" if support >= PARTIAL_AT else "unsupported"
-
-
-def _place_text(aligned: Alignment, place: slice, sources: Sequence[Source]) -> str:
-    first, last = aligned.lines[place.start], aligned.lines[place.stop - 1]
-    snippet = next(source.snippet for source in sources if source.n == first.n)
-    return snippet[first.start : last.end]
 
 
 def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge: Judge = WORDS_ONLY) -> Sentence:
@@ -148,7 +138,10 @@ def verify(sentence: str, cited: Sequence[int], sources: Sequence[Source], judge
         joint = judge_claim(claim, named, judge)
         if VERDICT_RANK[joint.verdict] > VERDICT_RANK[verdict]:
             verdict = joint.verdict
-            checks = _citations_by_source(joint, named)
+            spans = {n: [(start, end) for own, start, end in joint.spans if own == n] for n in by_number}
+            checks = [
+                [_citation(source, span, "partial", joint.support) for span in spans[source.n]] for source in named
+            ]
     evidence = [citation for own in checks for citation in own]
     if verdict == "partial" and (halves := _supported_halves(claim, sources, judge)):
         return Sentence(sentence, tuple(dict.fromkeys(citation.n for citation in halves)), "supported", halves)
@@ -270,14 +263,6 @@ def _citations_in(sentence: str, source: Source, judge: Judge) -> list[Citation]
         return [_citation(source, exact, "supported", 1.0)]
     found = judge_claim(sentence, [source], judge)
     return [_citation(source, (start, end), found.verdict, found.support) for _, start, end in found.spans]
-
-
-def _citations_by_source(joint: Judgement, sources: Sequence[Source]) -> list[list[Citation]]:
-    """The places of a claim that several sources support only together."""
-    return [
-        [_citation(source, (start, end), "partial", joint.support) for n, start, end in joint.spans if n == source.n]
-        for source in sources
-    ]
 
 
 def _verbatim(sentence: str, source: Source) -> tuple[int, int] | None:

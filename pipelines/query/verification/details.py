@@ -72,12 +72,8 @@ _SIDES = tuple(tuple(frozenset(side.split()) for side in sides) for sides in LIS
 def is_opposed(claim: str, passage: str) -> bool:
     """True if the claim has one word of a pair of opposites and the passage only another."""
     said, held = _words_and_phrases(claim), _words_and_phrases(passage)
-    return any(_on_other_side(said, held, sides) for sides in _SIDES)
-
-
-def _on_other_side(of_claim: set[str], of_passage: set[str], sides: Sequence[frozenset[str]]) -> bool:
-    mine, theirs = ([side for side in sides if side & words] for words in (of_claim, of_passage))
-    return len(mine) == len(theirs) == 1 and mine != theirs
+    pairs = (([side for side in sides if side & words] for words in (said, held)) for sides in _SIDES)
+    return any(len(mine) == len(theirs) == 1 and mine != theirs for mine, theirs in pairs)
 
 
 def _words_and_phrases(text: str) -> set[str]:

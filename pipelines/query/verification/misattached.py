@@ -26,23 +26,14 @@ def is_misattached(claim: str, aligned: Alignment) -> bool:
     name in the headings goes with every clause, and a word that is written in lower case elsewhere is no name.
     """
     heads = frozenset[str]().union(*(line.terms for line in aligned.lines if line.is_head))
-    texts = [_line_texts(aligned, own) for own in aligned.of_each_source()]
+    texts = [tuple(line.text for line in aligned.lines[own] if not line.is_head) for own in aligned.of_each_source()]
     clauses = [clause for sentences in texts for clause in split_clauses(sentences)]
-    small = frozenset(
-        tokenise(" ".join(word.text for text in texts for line in text for word in read(line) if _is_small(word)))
-    )
+    words = (word.text for text in texts for line in text for word in read(line))
+    small = frozenset(tokenise(" ".join(word for word in words if word[0].islower())))
     return bool(clauses) and any(
         _clause_is_misattached(clause_of_claim, clauses, heads | small)
         for clause_of_claim in split_clauses((normalise(claim),))[:_MOST_CLAUSES]
     )
-
-
-def _is_small(word: TextWord) -> bool:
-    return word.text[0].islower()
-
-
-def _line_texts(aligned: Alignment, own: slice) -> tuple[str, ...]:
-    return tuple(line.text for line in aligned.lines[own] if not line.is_head)
 
 
 def _clause_is_misattached(claim: Clause, clauses: Sequence[Clause], common: frozenset[str]) -> bool:

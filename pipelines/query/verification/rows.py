@@ -88,23 +88,17 @@ def _takes_from_other(terms: frozenset[str], numbers: frozenset[str], table: Seq
 
 
 def tables_in(structure: Structure) -> Iterator[tuple[LabelledRow, ...]]:
-    """The tables, and the runs of labelled lines and items, of a text; of at least two rows each."""
+    """The tables, and the runs of labelled lines and items, of a text: two rows or more, without what every key has."""
     for _, group in groupby(_rows(structure), key=itemgetter(0)):
-        rows = [_labelled(cells) for *_, cells in group]
+        rows = [
+            LabelledRow(_terms_and_numbers(cells[0])[0], *_terms_and_numbers(" ".join(cells[1:])))
+            for *_, cells in group
+        ]
         if len(rows) > 1:
-            yield _distinct(rows)
+            common = frozenset.intersection(*(row.key for row in rows))
+            yield tuple(LabelledRow(row.key - common, row.terms, row.numbers) for row in rows)
 
 
 @lru_cache(maxsize=4_096)
 def _terms_and_numbers(words: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(tokenise(normalise(words))), frozenset(numbers_in(normalise(words)))
-
-
-def _labelled(cells: Sequence[str]) -> LabelledRow:
-    return LabelledRow(_terms_and_numbers(cells[0])[0], *_terms_and_numbers(" ".join(cells[1:])))
-
-
-def _distinct(rows: Sequence[LabelledRow]) -> tuple[LabelledRow, ...]:
-    """The rows, their keys without the terms that every key has."""
-    common = frozenset.intersection(*(row.key for row in rows))
-    return tuple(LabelledRow(row.key - common, row.terms, row.numbers) for row in rows)

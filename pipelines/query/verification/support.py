@@ -259,7 +259,8 @@ def _extended(row: int, aligned: Alignment, left: Array) -> slice:
     """The line, with the neighbour that adds most to the covered claim if it adds enough."""
     own = left * (1 - aligned.held[row])
     around = [other for other in (row - 1, row + 1) if 0 <= other < len(aligned.lines)]
-    beside = [other for other in around if _is_neighbour(aligned.lines[other], aligned.lines[row])]
+    lines = aligned.lines
+    beside = [other for other in around if not lines[other].is_head and lines[other].n == lines[row].n]
     added, other = max(((float(aligned.held[other] @ own), -other) for other in beside), default=(0.0, 0))
     return slice(min(row, -other), max(row, -other) + 1) if added >= _NEIGHBOUR_GAIN else slice(row, row + 1)
 
@@ -271,7 +272,3 @@ def _cosines(claim: str, aligned: Alignment, rows: Sequence[int], left: Array, e
     near = np.zeros(len(rows))
     near[best] = vectors[1:] @ vectors[0]
     return near
-
-
-def _is_neighbour(line: SourceLine, other: SourceLine) -> bool:
-    return not line.is_head and line.n == other.n
