@@ -76,7 +76,11 @@ def build_query_engine(
     database = open_database(settings)
     active = build_active_index(settings, database, embed_model)
     cache = ResultCache(settings.retrieval.cache_entries)
-    return QueryEngine(settings, database, active, llm or _build_llm(settings), cache)
+    if llm is None and llm_identity(settings):
+        from pipelines.models.llm import build_llm  # its libraries take a second to import
+
+        llm = build_llm(settings)
+    return QueryEngine(settings, database, active, llm, cache)
 
 
 def build_engine_aside(settings: Settings, database: Database, model: EmbeddingIdentity) -> "QueryEngine":
@@ -87,14 +91,6 @@ def build_engine_aside(settings: Settings, database: Database, model: EmbeddingI
     """
     active = ActiveIndex(settings, database, build_inactive_index(settings, database, model), None)
     return QueryEngine(settings, database, active, None, NO_CACHE)
-
-
-def _build_llm(settings: Settings) -> LLM | None:
-    if llm_identity(settings) is None:
-        return None
-    from pipelines.models.llm import build_llm  # its libraries take a second to import
-
-    return build_llm(settings)
 
 
 @dataclass(eq=False)

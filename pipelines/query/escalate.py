@@ -24,7 +24,7 @@ from pipelines.query.result_cache import NO_CACHE, ResultCache, cache_key
 from pipelines.query.retrieve import WeightedQuery
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.store.tokens import tokenise
-from pipelines.types import Evidence, QueryIntent
+from pipelines.types import Evidence
 
 MARGIN = 0.02  # of strength, by which an attempt must be better
 _DAMPING = 60
@@ -249,12 +249,8 @@ def _search_variant(
     )
     query = WeightedQuery(text if with_terms else question, embedding=embedding, term_weights=weights)
     outcome = search.attempt(query, search.ledger.fork(name))
-    return outcome, search.assess_as(outcome, _variant_intent(context, text)).strength
-
-
-def _variant_intent(context: EscalationContext, text: str) -> QueryIntent:
-    """The question's intent, as if it had been asked in these words."""
-    return replace(context.base.intent, search_text=text, terms=tuple(dict.fromkeys(tokenise(text))))
+    in_these_words = replace(context.base.intent, search_text=text, terms=tuple(dict.fromkeys(tokenise(text))))
+    return outcome, search.assess_as(outcome, in_these_words).strength
 
 
 def _with_expected_strength(

@@ -78,17 +78,14 @@ def about_other_people(names: frozenset[str], documents: Collection[str]) -> Exc
         if _mentions(said, names) or (read(said).has("third-person") and _mentions(before, names)):
             return False
         stated = source.category in CAREER_CATEGORIES and source.document_id in documents
-        return stated or (source.category == _OWN_STORY and _is_first_person(said))
+        is_first_person = any(word.typed in ("I", "my", "me", "mine", "myself") for word in read(said).words)
+        return stated or (source.category == _OWN_STORY and is_first_person)
 
     return of_others
 
 
 def _mentions(text: str, names: frozenset[str]) -> bool:
     return any(not names.isdisjoint(word.parts) for word in read(text).words)
-
-
-def _is_first_person(text: str) -> bool:
-    return any(word.typed in ("I", "my", "me", "mine", "myself") for word in read(text).words)
 
 
 def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) -> frozenset[str]:

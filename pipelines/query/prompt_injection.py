@@ -101,12 +101,11 @@ def supported_only_by_commands(intent: QueryIntent, ranking: Sequence[NodeWithSc
     """
     if asks_of_commands(intent):
         return frozenset()
-    terms = frozenset(intent.terms)
-    return frozenset(hit.node.node_id for hit in ranking if _only_commanded(hit.node.get_content(), terms))
-
-
-def _only_commanded(text: str, terms: frozenset[str]) -> bool:
-    held: dict[bool, set[str]] = {True: set(), False: set()}
-    for start, end in sentences(text):
-        held[is_command(text[start:end])].update(tokenise(text[start:end]))
-    return bool(terms & held[True] - held[False])
+    found = set()
+    for hit in ranking:
+        text, held = hit.node.get_content(), {True: set[str](), False: set[str]()}
+        for start, end in sentences(text):
+            held[is_command(text[start:end])].update(tokenise(text[start:end]))
+        if held[True].intersection(intent.terms) - held[False]:
+            found.add(hit.node.node_id)
+    return frozenset(found)

@@ -101,22 +101,16 @@ class DenseRetriever(BaseRetriever):
         self._scope = scope
         self._look = look
         self._whiten = whiten
-        self._last: tuple[QueryBundle, Sequence[float]] | None = None
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         vector, scope = self._embedder.vector(query_bundle), self._scope
         with scope.observer.stage("dense"):
-            vector = self._whiten(vector)
-            self._last = query_bundle, vector
-            return self._store.dense(
-                vector, self.similarity_top_k, look=self._look, filters=scope.filters, audience=scope.audience
-            )
+            k, audience = self.similarity_top_k, scope.audience
+            return self._store.dense(self._whiten(vector), k, look=self._look, filters=scope.filters, audience=audience)
 
     def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
         """The cosine similarity of each of these nodes to a question."""
-        last = self._last
-        vector = last[1] if last and last[0] is query_bundle else self._whiten(self._embedder.vector(query_bundle))
-        return self._store.similarities(vector, node_ids)
+        return self._store.similarities(self._whiten(self._embedder.vector(query_bundle)), node_ids)
 
 
 @dataclass

@@ -81,12 +81,10 @@ def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
     for document, sha in untried:
         own = [fact for fact in facts if fact.document_id == document]
         proposed = proposals(own, people, [each for each in sections if each.document_id == document], ())
-        answered = (each.question for each in proposed[:_ASKED_EACH] if _is_answered(each, ask(each.question)))
-        keep_questions(reader.engine, document, sha, list(answered))
-
-
-def _is_answered(proposal: Proposal, reply: Answer) -> bool:
-    return reply.confidence != "low" and _overlaps(proposal.span, _cited_spans(reply))
+        replies = [(each, ask(each.question)) for each in proposed[:_ASKED_EACH]]
+        sure = [(each, reply) for each, reply in replies if reply.confidence != "low"]
+        answered = [each.question for each, reply in sure if _overlaps(each.span, _cited_spans(reply))]
+        keep_questions(reader.engine, document, sha, answered)
 
 
 def offered(
