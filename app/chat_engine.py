@@ -23,9 +23,11 @@ from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
 from pipelines.store.database import reading
 from pipelines.store.documents import passage
+from pipelines.store.originals import original_path
 from pipelines.store.query_log import Feedback, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
+from pipelines.store.versions import hashes_of
 from pipelines.types import Audience, Filters, IngestItem, Turn
 
 AUDIENCE: Audience = "owner"
@@ -100,6 +102,13 @@ class ChatEngine:
         """The stored text before, inside and after a span; None when the document is gone."""
         with reading(self._engine.database.engine, "reading a passage") as connection:
             return passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
+
+    def original(self, document_id: str) -> Path | None:
+        """The kept file of a document that may be seen; None where its bytes are not kept."""
+        with reading(self._engine.database.engine, "finding an original") as connection:
+            found = hashes_of(connection, [document_id], AUDIENCE).get(document_id)
+        path = original_path(self.settings.home.resolve(), found.file_sha) if found else None
+        return path if path and path.is_file() else None
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         """The archive of an answer that was given; raises what `pack_answer` raises."""

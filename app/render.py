@@ -1,21 +1,19 @@
 """Widgets from plain data: answers with their footnotes, the source panel, uploads, errors."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.answer import answer_data, run_before
+from app.answer import answer_data
 from app.conversation import Exchange, Intake, as_markdown
-from app.typeset import AROUND, passage_html, running_html
-from app.wording import FINDING, cited_place, link, readable
-from pipelines.answers import Citation, Source
+from app.typeset import running_html
 from pipelines.types import IngestItem
 from pipelines.wording import with_hint
 
-Read = Callable[[str, int, int, int], tuple[str, str, str] | None]
 _ASSETS = Path(__file__).parent / "assets"
 _OUTCOMES = {
     "added": "added",
@@ -24,10 +22,15 @@ _OUTCOMES = {
     "unchanged": "already here, unchanged",
     "failed": "not taken in",
 }
-_answer = st.components.v2.component(
-    "footnote_answer", js=(_ASSETS / "answer.js").read_text("utf-8"), isolate_styles=False
-)
-_page = st.components.v2.component("footnote_page", js=(_ASSETS / "page.js").read_text("utf-8"))
+
+
+def _script(*names: str) -> str:
+    return "\n".join((_ASSETS / name).read_text("utf-8") for name in names)
+
+
+_answer = st.components.v2.component("footnote_answer", js=_script("dom.js", "answer.js"), isolate_styles=False)
+_reader = st.components.v2.component("footnote_reader", js=_script("dom.js", "reader.js"), isolate_styles=False)
+_page = st.components.v2.component("footnote_page", js=_script("page.js"))
 
 
 def style() -> None:
@@ -35,18 +38,15 @@ def style() -> None:
     st.html(_ASSETS / "style.css")
 
 
-def attend(questions: int, opened: str, on_close: Callable[[], None], *, writing: bool) -> None:
-    """Keep the keyboard in the question box, show a new question and the cited words, close a source on Escape.
+def attend(questions: int, *, writing: bool) -> None:
+    """Keep the keyboard in the question box, and show a new question.
 
     Args:
         questions: Their number, with the one that is about to be answered.
-        opened: A name for the open source; empty when none is.
-        on_close: Closes it.
         writing: True while an answer is written; then the keyboard goes back to the question box.
     """
-    data = {"questions": questions, "open": opened, "writing": writing}
     with st.container(key="attend"):
-        _page(key="page", data=data, on_close_change=on_close, height=1)
+        _page(key="page", data={"questions": questions, "writing": writing}, height=1)
 
 
 def problem(message: str, hint: str = "") -> None:
@@ -95,62 +95,23 @@ def actions(entry: Exchange, key: str) -> DeltaGenerator:
     return row
 
 
-# The source panel
+# The source
 
 
-def panel(entry: Exchange, n: int, sentence: int | None, read: Read) -> None:
-    """Show the open source: its place, and the cited words with the text around them.
+def reader(
+    data: dict[str, Any], on_close: Callable[[], None], on_page: Callable[[], None], on_wrong: Callable[[], None]
+) -> None:
+    """Show the open source, as `reader_data` gives it.
 
     Args:
-        entry: The exchange that has the source.
-        n: The source's number.
-        sentence: Only the words cited for this sentence; None = all that were cited.
-        read: (document id, start, end, around) -> the stored text before, inside and after.
+        data: With `key`, a name for it, `picture`, its page, and `reported`, None where it cannot be reported.
+        on_close: Closes it.
+        on_page: Asks for the picture of its page.
+        on_wrong: Reports it as wrong, or takes that back.
     """
-    source = entry.sources[n]
-    evidence = entry.evidence(n, None if sentence is None else run_before(entry, sentence))
-    number = (
-        f'<span class="fn-number">{entry.numbers()[n]}</span>' if entry.answer is None or entry.answer.answered else ""
-    )
-    category = f"{escape(source.category)} · " if source.category else ""
-    st.html(
-        f'<div class="fn-panel"><h3>{number}{escape(readable(source.title, source.documentName))}</h3>'
-        f'<div class="fn-name">{_linked(source, evidence)}</div>'
-        f'<div class="fn-place">{category}{escape(cited_place(source, evidence))}</div>{_finding(entry, sentence)}'
-        f'<blockquote class="fn-passage">{_passage(source, evidence, read)}</blockquote></div>'
-    )
-
-
-def _linked(source: Source, evidence: Sequence[Citation]) -> str:
-    """The document's name, as a link if it is on the web."""
-    name, shown_at = escape(source.documentName), escape(link(source, evidence))
-    return f'<a href="{shown_at}" target="_blank" rel="noopener noreferrer">{name}</a>' if shown_at else name
-
-
-def _finding(entry: Exchange, sentence: int | None) -> str:
-    if sentence is None or sentence >= len(entry.sentences):
-        return ""
-    verdict = entry.sentences[sentence].verdict
-    tick = "✓ " if verdict == "supported" else ""
-    return f'<p class="fn-finding fn-{verdict}">{tick}The sentence is {escape(FINDING[verdict])}.</p>'
-
-
-def _passage(source: Source, evidence: Sequence[Citation], read: Read) -> str:
-    spans = [(citation.start, citation.end) for citation in evidence] or [(source.start, source.end)]
-    start, end = min(span[0] for span in spans), max(span[1] for span in spans)
-    found = read(source.document_id, start, end, AROUND)
-    quotes = [citation.quote for citation in evidence] or [source.snippet]
-    if found is None or any(found[1][a - start : b - start] != q for (a, b), q in zip(spans, quotes, strict=True)):
-        gone = "removed" if found is None else "changed"
-        kept = "".join(f"<p><mark>{escape(quote)}</mark></p>" for quote in quotes)
-        return f'<p class="fn-note">The document was {gone} since; these are the cited words as they stood.</p>{kept}'
-    before, inside, after = found
-    return passage_html(
-        before + inside + after,
-        [(a - start + len(before), b - start + len(before)) for a, b in spans],
-        cut_before=start > len(before),
-        cut_after=len(after) == AROUND,
-    )
+    with st.container(key="source"):
+        _reader(key="reader", data=data, on_close_change=on_close, on_page_change=on_page, on_wrong_change=on_wrong,
+                height=1)  # fmt: skip
 
 
 # The library

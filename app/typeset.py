@@ -1,20 +1,20 @@
 """Text from documents and models as HTML and Markdown that cannot act: escaped, reflowed, highlighted."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
+from typing import Any
 
-from pipelines.markup import scan_markup
+from pipelines.markup import Markup, scan_markup
+from pipelines.structure import Structure, structure_of
 
-AROUND = 400
 # What means something in Markdown, in Streamlit's additions to it, or to a reader that makes links of addresses.
 _MARKDOWN = re.compile(
     r"[\\`*_{}\[\]<>#|~$!&@]|:(?=[A-Za-z/_+-])|(?<=www)\.|^[+\-](?=\s)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)"
 )
 _OWN_LINE = re.compile(r"[ \t]*(?:[-*+•·–>|#]|\d{1,3}[.)]\s|```|~~~|$)")
 _STYLES = {"**": "b", "__": "b", "*": "i", "_": "i", "***": "bi", "`": "c", "``": "c"}
-_REACH = 40  # characters in which a word ends
 _WRAPPED = 50  # a line this long that is followed by running text was broken by width, not by meaning
 
 
@@ -60,23 +60,79 @@ def running_html(pieces: Sequence[str | int], standing_in: str = "") -> str:
     return f'{note}<div class="{kind}" aria-live="polite">{body}<span class="fn-caret"></span></div>'
 
 
-def passage_html(text: str, spans: Sequence[tuple[int, int]], *, cut_before: bool, cut_after: bool) -> str:
-    """A passage with its spans (offsets in `text`) marked; an ellipsis where the document continues."""
-    begin = _whole_word(text, 0) if cut_before else 0
-    end = _last_word(text) if cut_after else len(text)
-    begin = min([begin, *(start for start, _ in spans)])
-    end = max([end, *(stop for _, stop in spans)])
-    body = marked(reflow(text)[begin:end], [(start - begin, stop - begin) for start, stop in spans])
-    return f"{'… ' if begin or cut_before else ''}{body}{' …' if cut_after else ''}"
+def page_blocks(text: str, spans: Sequence[tuple[int, int]], *, is_markdown: bool) -> list[dict[str, Any]]:
+    """A document's text as blocks: the kind, the depth, and runs of [styles, words, number of the cited span or None].
+
+    Args:
+        text: The text of a document or a part of it.
+        spans: Cited spans, ascending and apart.
+        is_markdown: False where an asterisk is no mark.
+    """
+    structure = structure_of(text, mime="text/markdown" if is_markdown else "text/plain")
+    shown = reflow(text)
+    made: list[dict[str, Any]] = []
+    done = 0
+    for element in structure.elements:
+        if element.start > done and structure.words(done, element.start):
+            made.append(
+                {"kind": "paragraph", "depth": 0, "runs": _runs(shown, (done, element.start), structure, spans)}
+            )
+        start = max(done, element.start if element.kind == "label" else element.body)
+        if element.kind == "code":
+            found = _runs(text, (start, element.of), structure, spans)
+        else:
+            found = _runs(shown, (start, element.end), structure, spans)
+        depth = element.level if element.kind in ("heading", "item") else 0
+        made.append({"kind": element.kind, "depth": depth, "runs": found})
+        done = max(done, element.end)
+    if structure.words(done, len(text)):
+        made.append({"kind": "paragraph", "depth": 0, "runs": _runs(shown, (done, len(text)), structure, spans)})
+    return [block for block in made if any(run[1].strip() for run in block["runs"])]
 
 
-def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Escaped text with `<mark>` around each span; spans may overlap or touch and are then one."""
-    html, done = [], 0
-    for start, stop in _merged(spans):
-        html += [escape(text[done:start]), "<mark>", escape(text[start:stop]), "</mark>"]
-        done = stop
-    return "".join([*html, escape(text[done:])])
+def _runs(
+    text: str, within: tuple[int, int], structure: Structure, spans: Sequence[tuple[int, int]]
+) -> list[list[str | int | None]]:
+    """[styles, words, number of the cited span or None] of a part of a text, without its markup."""
+    done, end = within
+    made: list[list[str | int | None]] = []
+    styles = ""
+    inside = [span for span in structure.markup if span.end > done and span.start < end]
+    for mark in [*inside, Markup(end, end)]:
+        for start, stop, number in _cut(done, max(done, min(mark.start, end)), spans):
+            made.append([styles, text[start:stop], number])
+        raw = structure.text[mark.start : mark.end]
+        if raw.strip() == "|":
+            made.append(["|", "", None])
+        elif mark.words:
+            made.append([styles, mark.words, None])
+        styles = "".join(sorted({*styles} ^ {*_STYLES.get(raw, "")}))
+        done = max(done, mark.end)
+    return [run for run in made if run[1] or run[0] == "|"]
+
+
+def _cut(start: int, end: int, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int | None]]:
+    """A span in pieces that are inside or outside of the cited spans, with the number of the one that it is in."""
+    for number, (first, last) in enumerate(spans):
+        if last <= start or first >= end:
+            continue
+        if first > start:
+            yield start, first, None
+        yield max(first, start), min(last, end), number
+        start = min(last, end)
+    if start < end:
+        yield start, end, None
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in order; those that overlap or touch are one."""
+    found: list[tuple[int, int]] = []
+    for start, stop in sorted(span for span in spans if span[0] < span[1]):
+        if found and start <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(stop, found[-1][1]))
+        else:
+            found.append((start, stop))
+    return found
 
 
 def reflow(text: str) -> str:
@@ -87,25 +143,3 @@ def reflow(text: str) -> str:
         runs_on = len(before) >= _WRAPPED and not _OWN_LINE.match(before[:4]) and not _OWN_LINE.match(line)
         joined.append((" " if runs_on else "\n") + line)
     return "".join(joined)
-
-
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(span for span in spans if span[0] < span[1]):
-        if merged and start <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
-        else:
-            merged.append((start, stop))
-    return merged
-
-
-def _whole_word(text: str, at: int) -> int:
-    window = text[at : at + _REACH]
-    gap = next((place for place, char in enumerate(window) if char.isspace()), None)
-    return at if gap is None else at + len(window) - len(window[gap:].lstrip())
-
-
-def _last_word(text: str) -> int:
-    window = text[-_REACH:]
-    gap = next((place for place in reversed(range(len(window))) if window[place].isspace()), None)
-    return len(text) if gap is None else len(text) - len(window) + len(window[:gap].rstrip())

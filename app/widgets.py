@@ -3,14 +3,17 @@
 import uuid
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import session
+from app import render, session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange, Intake
+from app.page_picture import page_picture
+from app.reader import reader_data
 from app.typeset import literal
 from app.wording import added, read_as
 from pipelines.errors import FootnoteError
@@ -73,20 +76,37 @@ def everywhere_button(exchange: Exchange, key: str) -> None:
         )
 
 
+def reader(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> None:
+    """The open source: its text, the page where its file is kept, and a button that reports it as wrong."""
+    query, n, name = _query(engine, exchange), place.n, session.open_name()
+    data = reader_data(exchange, n, place.sentence, engine.passage)
+    original = engine.original(exchange.sources[n].document_id) if data["page"] else None
+    wanted = st.session_state.get("drawn_page") == name
+    drawn = _page_picture(original, data["page"], tuple(data["quotes"])) or False if original and wanted else None
+    reported = (query, n) in _remembered() if query else None
+    render.reader(
+        data | {"key": name, "isDrawable": original is not None, "picture": drawn, "reported": reported},
+        session.close_source,
+        lambda: st.session_state.update(drawn_page=name),
+        lambda: report(engine, exchange, n),
+    )
+
+
 def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
-    """A button that says that the open source is wrong, or takes that back."""
+    """Say that a source is wrong, or take that back."""
     query = _query(engine, exchange)
-    if query:
-        reported = (query, n) in _remembered()
-        st.button(
-            "Reported as wrong" if reported else "Wrong source",
-            key="wrong_source",
-            icon=":material/undo:" if reported else ":material/flag:",
-            type="tertiary",
-            on_click=_wrong,
-            args=(engine, query, n, not reported),
-            help="Take it back" if reported else "It does not support what it is cited for",
-        )
+    is_wrong = (query, n) not in _remembered()
+    if not _keep(engine, query, Feedback("wrong_source", int(is_wrong), n)):
+        return
+    if is_wrong:
+        _remembered()[(query, n)] = True
+    else:
+        _remembered().pop((query, n), None)
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _page_picture(pdf: Path, page: int, quotes: tuple[str, ...]) -> dict[str, Any] | None:
+    return page_picture(pdf, page, quotes)
 
 
 def note_opening(engine: ChatEngine, exchange: Exchange, n: int, sentence: int | None) -> None:
@@ -113,15 +133,6 @@ def _words(engine: ChatEngine, query: str, widget: str) -> None:
     words = str(st.session_state[widget]).strip()
     if words and _keep(engine, query, Feedback("text", words=words)):
         _remembered()[(query, "words")] = True
-
-
-def _wrong(engine: ChatEngine, query: str, n: int, is_wrong: bool) -> None:
-    if not _keep(engine, query, Feedback("wrong_source", int(is_wrong), n)):
-        return
-    if is_wrong:
-        _remembered()[(query, n)] = True
-    else:
-        _remembered().pop((query, n), None)
 
 
 def _keep(engine: ChatEngine, query: str, given: Feedback) -> bool:

@@ -58,8 +58,7 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     question, turns = session.pending()
     question = question or (submitted.text.strip() if submitted else "")
     asked = sum(isinstance(entry, Exchange) for entry in session.entries()) + bool(question)
-    opened = "" if question else session.open_name()
-    render.attend(asked, opened, session.close_source, writing=bool(question))
+    render.attend(asked, writing=bool(question))
     with st.container(key="reading"):
         if not session.entries() and not question and not files:
             _greet(engine, shelf)
@@ -151,15 +150,10 @@ def _panel(engine: ChatEngine) -> None:
     opened = session.opened()
     if opened is None:
         return
-    exchange, place = opened
-    with st.container(key="source_panel"):
-        st.button("Close", key="close_source", icon=":material/close:", on_click=session.close_source,
-                  type="tertiary")  # fmt: skip
-        try:
-            render.panel(exchange, place.n, place.sentence, engine.passage)
-            widgets.report(engine, exchange, place.n)
-        except FootnoteError as error:
-            render.problem(error.message, error.hint)
+    try:
+        widgets.reader(engine, *opened)
+    except FootnoteError as error:
+        render.problem(error.message, error.hint)
 
 
 def _sidebar(engine: ChatEngine, shelf: Shelf) -> Filters:

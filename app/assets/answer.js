@@ -1,16 +1,4 @@
-// An answer with its footnotes, the cards in its margin, and its sources. Everything from documents and models goes in
-// as text, never as HTML.
-function make(tag, className, text) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-const SIGNS = { supported: "✓", partial: "≈", misattributed: "↷", unsupported: "✕", uncited: "✕" };
-const STYLES = { b: "strong", i: "em", c: "code" };
-const wide = matchMedia("(min-width: 1200px)");
-
+// An answer with its footnotes, the cards in its margin, and its sources.
 // Streamlit keeps the end of a chat in view while it grows, and a reader begins at the question. It pulls against a
 // scroll while it moves, so this waits until the page stands still.
 function backToQuestion(before = -1, tries = 20) {
@@ -23,26 +11,6 @@ function backToQuestion(before = -1, tries = 20) {
 let pending;
 for (const act of ["wheel", "touchmove", "keydown", "pointerdown"]) {
   document.addEventListener(act, () => clearTimeout(pending), { passive: true });
-}
-
-// Words in their styles; the last of them keeps the footnotes, which so never begin a line.
-function words(runs, chips = []) {
-  const pieces = runs.map(([styles, text]) => {
-    let piece = document.createTextNode(text);
-    for (const style of styles) {
-      const wrapped = make(STYLES[style]);
-      wrapped.append(piece);
-      piece = wrapped;
-    }
-    return piece;
-  });
-  if (!chips.length) return pieces;
-  const kept = make("span", "fn-keep");
-  const last = pieces.at(-1);
-  if (last instanceof Text) kept.append(last.splitText(Math.max(last.data.lastIndexOf(" ") + 1, last.length - 14)));
-  else if (last?.textContent.length < 15) kept.append(pieces.pop());
-  kept.append(...chips);
-  return [...pieces, kept];
 }
 
 function about(mark) {
@@ -161,13 +129,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const rows = frame.appendChild(make("table"));
     frame.tabIndex = 0;
     block.lines.flat().forEach((said, at) => {
-      const line = rows.appendChild(make("tr"));
-      let cell;
-      for (const [style, text] of said.runs) {
-        if (style === "|") cell = line.appendChild(make(at ? "td" : "th"));
-        else cell?.append(...words([[style, text]]));
-      }
-      cell?.remove(); // after the last bar
+      const line = rows.appendChild(cells(said.runs, at ? "td" : "th"));
       line.lastElementChild?.append(...said.marks.map(chip));
       line.className = `fn-${said.verdict}`;
       if (said.tag && at) line.lastElementChild?.append(make("span", "fn-tag", said.tag));

@@ -64,6 +64,19 @@ def answers(at: AppTest) -> list[dict[str, Any]]:
     return [json.loads(proto.json) for proto in widgets if proto.component_name == "footnote_answer"]
 
 
+def opened_source(at: AppTest) -> dict[str, Any] | None:
+    """What the reader of the open source is given; None when none is open."""
+    widgets = (element.proto for element in at.get("bidi_component"))
+    return next((json.loads(proto.json) for proto in widgets if proto.component_name == "footnote_reader"), None)
+
+
+def evidence(shown: dict[str, Any] | None) -> str:
+    """The words that a reader marks as evidence, with `|` between blocks."""
+    assert shown is not None
+    lines = ([run[1] for run in block["runs"] if run[2] in shown["evidence"]] for block in shown["blocks"])
+    return "|".join("".join(line) for line in lines if line)
+
+
 def words(answer: dict[str, Any]) -> list[tuple[str, list[int], str]]:
     """(text, footnotes, tag) of an answer's sentences."""
     sentences = [sentence for block in answer["blocks"] for line in block["lines"] for sentence in line]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from app.chat_engine import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
@@ -145,6 +146,9 @@ class FakeEngine:
         return (
             None if text is None else (text[max(0, start - around) : start], text[start:end], text[end : end + around])
         )
+
+    def original(self, document_id: str) -> Path | None:
+        return None
 
     def shelf(self) -> Shelf:
         return Shelf(tuple(self.documents), self.failures, self.years)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
@@ -16,7 +17,7 @@ from pipelines.errors import ConfigError, ModelError
 from pipelines.store.documents import partial_notice
 from pipelines.store.questions import StoredQuestion
 from pipelines.types import Filters, IngestItem, Turn
-from tests.app.conftest import answers, ask, html, words
+from tests.app.conftest import answers, ask, evidence, html, opened_source, words
 from tests.app.fakes import POST, RESUME, FakeEngine, abstained, answered, sentence, shelved, source
 
 Open = Callable[[], AppTest]
@@ -202,8 +203,7 @@ def test_footnotes_count_from_one_and_neighbours_of_one_source_share_one(engine:
     marks = [[(mark["n"], mark["number"]) for mark in said["marks"]] for said in answer["blocks"][0]["lines"][0]]
     assert marks == [[], [(7, 1)], [(3, 2)]]
     at = ask(chat(), ORGANS)
-    panel = _open(at, Opened(0, 7, 1))
-    assert "<mark>She tuned organs for nine years. In 2019 she moved to Leith.</mark>" in panel
+    assert evidence(_open(at, Opened(0, 7, 1))) == "She tuned organs for nine years. In 2019 she moved to Leith."
 
 
 def test_a_block_of_code_has_one_footnote(engine: FakeEngine, chat: Open) -> None:
@@ -246,27 +246,30 @@ def test_entries_of_a_list_show_their_dates_apart_and_a_disagreement_once(engine
     assert [(side["number"], side["quote"]) for side in dispute["sides"]] == [(1, jobs[2018]), (2, jobs[2019])]
 
 
-def _open(at: AppTest, place: Opened) -> str:
+def _open(at: AppTest, place: Opened | None) -> dict[str, Any] | None:
     at.session_state["opened"] = place
     at.run()
     assert not at.exception
-    return html(at)
+    return opened_source(at)
 
 
 def test_an_opened_footnote_shows_the_cited_words_in_their_surroundings(chat: Open) -> None:
     at = ask(chat(), ORGANS)
-    panel = _open(at, Opened(0, 1, 0))
-    assert "<mark>She tuned organs for nine years.</mark> In 2019 she moved to Leith. She now builds" in panel
-    assert "✓ The sentence is supported by its source." in panel
+    shown = _open(at, Opened(0, 1, 0))
+    assert shown is not None
+    assert evidence(shown) == "She tuned organs for nine years."
+    assert [(block["kind"], "".join(run[1] for run in block["runs"])) for block in shown["blocks"]] == [
+        ("heading", "Ann Bell"),
+        ("paragraph", RESUME.partition("\n\n")[2]),
+    ]
+    assert (shown["verdict"], shown["finding"]) == ("supported", "The sentence is supported by its source.")
     assert answers(at)[0]["open"] == {"n": 1, "sentence": 0}
-    at.button(key="close_source").click().run()
-    assert "<mark>" not in html(at)
-    assert not at.exception
+    assert _open(at, None) is None
 
 
 def test_a_source_without_a_citation_shows_its_whole_passage(chat: Open) -> None:
-    panel = _open(ask(chat(), ORGANS), Opened(0, 2))
-    assert "# On reeds\n\n<mark>A reed is a strip of brass. It speaks when wind bends it.</mark>" in panel
+    shown = _open(ask(chat(), ORGANS), Opened(0, 2))
+    assert evidence(shown) == "A reed is a strip of brass. It speaks when wind bends it."
 
 
 @pytest.mark.parametrize(("text", "fate"), [("# Ann Bell\n\nNew text.", "changed"), (None, "removed")])
@@ -275,9 +278,10 @@ def test_the_cited_words_stay_when_their_document_does_not(
 ) -> None:
     at = ask(chat(), ORGANS)
     engine.texts = {"resume.md": text} if text else {}
-    panel = _open(at, Opened(0, 1, 0))
-    assert f"The document was {fate} since" in panel
-    assert "<mark>She tuned organs for nine years.</mark>" in panel
+    shown = _open(at, Opened(0, 1, 0))
+    assert shown is not None
+    assert f"The document was {fate} since" in shown["note"]
+    assert evidence(shown) == "She tuned organs for nine years."
 
 
 def test_a_follow_up_is_asked_with_the_conversation_and_a_new_one_begins_without(

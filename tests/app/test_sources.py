@@ -25,7 +25,7 @@ from app.wording import (
 )
 from pipelines.answers import Answer, Citation, Conflict, Sentence
 from pipelines.store.query_log import jsonable
-from tests.app.conftest import answers, ask, html
+from tests.app.conftest import answers, ask, opened_source
 from tests.app.fakes import POST, RESUME, FakeEngine, answered, sentence, source
 
 Open = Callable[[], AppTest]
@@ -123,8 +123,9 @@ def test_an_opened_remote_source_leads_to_its_document(engine: FakeEngine, chat:
     engine.script["Who?"] = answered("Who?", [sentence("She tuned organs for nine years.", page)], [page])
     at = ask(chat(), "Who?")
     at.session_state["opened"] = Opened(0, 1, 0)
-    shown = html(at.run())
-    assert '<a href="https://example.org/&quot;&gt;&lt;script&gt;" target="_blank"' in shown
+    opened = opened_source(at.run())
+    assert opened is not None
+    assert opened["link"] == page.uri
     assert not at.exception
 
 
@@ -155,7 +156,9 @@ def test_a_footnote_names_the_place_of_its_words_and_the_list_that_of_the_source
     assert (mark["title"], mark["where"], mark["verdict"]) == ("resume", "line 12 · Ann Bell", "supported")
     assert shown["groups"][0]["documents"][0]["rows"][0]["place"] == "lines 3–40 · Ann Bell"
     at.session_state["opened"] = Opened(0, 1, 0)
-    assert '<div class="fn-place">resume · line 12 · Ann Bell</div>' in html(at.run())
+    opened = opened_source(at.run())
+    assert opened is not None
+    assert opened["place"] == "line 12 · Ann Bell"
     assert not at.exception
     capsys.readouterr()
     say_sources(jsonable(an_answer(sentences=(cites,), sources=(wide,))))
@@ -224,7 +227,9 @@ def test_a_source_leads_to_the_lines_of_its_file_where_its_host_shows_them(
     engine.script["Who?"] = answered("Who?", [cites], [readme])
     at = ask(chat(), "Who?")
     at.session_state["opened"] = Opened(0, 1, 0)
-    assert f'<a href="{BLOB}?plain=1#L4" target="_blank"' in html(at.run())
+    opened = opened_source(at.run())
+    assert opened is not None
+    assert opened["link"] == f"{BLOB}?plain=1#L4"
     assert not at.exception
 
 

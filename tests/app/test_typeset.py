@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.conversation import Exchange, as_markdown
 from app.session import Opened
-from app.typeset import literal, marked, passage_html, reflow, running_html
+from app.typeset import literal, merged, page_blocks, reflow, running_html
 from app.wording import place
 from pipelines.answers import Answer
 from tests.app.conftest import answers, ask, html, words
@@ -23,10 +23,10 @@ HOSTILE = (
 
 
 def test_text_becomes_html_without_a_single_tag() -> None:
-    shown = passage_html(HOSTILE, [(0, 8)], cut_before=False, cut_after=False) + running_html([HOSTILE, 1])
+    shown = running_html([HOSTILE, 1])
     tags = {piece.split(">")[0] for piece in shown.split("<")[1:]}
     assert tags == {
-        "mark", "/mark", 'div class="fn-prose fn-running" aria-live="polite"', 'sup class="fn-mark"', "/sup",
+        'div class="fn-prose fn-running" aria-live="polite"', 'sup class="fn-mark"', "/sup",
         'span class="fn-caret"', "/span", "/div",
     }  # fmt: skip
 
@@ -53,7 +53,6 @@ def test_a_hostile_document_is_only_words_in_answer_and_panel(engine: FakeEngine
     at.session_state["opened"] = Opened(0, 1, 0)
     at.run()
     shown = html(at)
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
     for tag in ("<script", "<img", "<a ", "</blockquote></div>" * 2):
         assert tag not in shown
     assert words(answers(at)[0])[0][0] == HOSTILE  # data, which the widget's script puts into text nodes
@@ -64,8 +63,15 @@ def test_the_widgets_never_write_html() -> None:
     from app.render import _ASSETS
 
     for script in _ASSETS.glob("*.js"):
+        text = script.read_text()
+        for guarded in (
+            'if (data.link.startsWith("http")) {\n    const link = where.appendChild(make("a", "", data.name));\n    '
+            "[link.href,",
+            'if (data.picture.image.startsWith("data:image/png;")) image.src = data.picture.image;',
+        ):
+            text = text.replace(guarded, "")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", ".href", ".src"):
-            assert way not in script.read_text(), script.name
+            assert way not in text, script.name
 
 
 def test_a_downloaded_answer_holds_no_live_markdown_of_its_documents() -> None:
@@ -97,14 +103,37 @@ def test_a_downloaded_answer_says_how_it_was_found() -> None:
     assert f"Confidence: high.\n\nNote: {note}\n\n## Sources" in as_markdown(exchange)
 
 
-def test_a_passage_says_where_the_document_goes_on_and_cuts_no_word() -> None:
-    text = "ping at the edge. The cited words. And so on and so fo"
-    shown = passage_html(text, [(18, 34)], cut_before=True, cut_after=True)
-    assert shown == "… at the edge. <mark>The cited words.</mark> And so on and so …"
+def test_a_page_renders_markdown_and_marks_the_cited_words() -> None:
+    text = (
+        "# Kiln *two*\n\nIt was **built** in `2014`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- larch\n\n```\nx = 1\n```\n"
+    )
+    start = text.index("was")
+    blocks = page_blocks(text, [(start, text.index(" in"))], is_markdown=True)
+    assert [(block["kind"], block["runs"]) for block in blocks] == [
+        ("heading", [["", "Kiln ", None], ["i", "two", None]]),
+        ("paragraph", [["", "It ", None], ["", "was ", 0], ["b", "built", 0], ["", " in ", None], ["c", "2014", None],
+                       ["", ".", None]]),
+        ("head", [["|", "", None], ["", " a", None], ["|", "", None], ["", "b", None], ["|", "", None]]),
+        ("row", [["|", "", None], ["", " 1", None], ["|", "", None], ["", "2", None], ["|", "", None]]),
+        ("item", [["", "larch", None]]),
+        ("code", [["", "x = 1\n", None]]),
+    ]  # fmt: skip
 
 
-def test_marks_that_overlap_are_one() -> None:
-    assert marked("abcdef", [(3, 5), (1, 4)]) == "a<mark>bcde</mark>f"
+@given(st.text(alphabet="ab *_`#|>-.\n[]()<"), st.integers(0, 20), st.integers(0, 20))
+def test_a_page_of_plain_text_loses_no_word_and_marks_exactly_what_is_cited(text: str, one: int, other: int) -> None:
+    span = merged([(min(one, other, len(text)), min(max(one, other), len(text)))])
+    blocks = page_blocks(text, span, is_markdown=False)
+    shown = "".join(run[1] for block in blocks for run in block["runs"])
+    letters = [letter for letter in text if letter in "ab"]
+    assert [letter for letter in shown if letter in "ab"] == letters
+    marked = "".join(run[1] for block in blocks for run in block["runs"] if run[2] == 0)
+    cited = "".join(text[start:stop] for start, stop in span)
+    assert [letter for letter in marked if letter in "ab"] == [letter for letter in cited if letter in "ab"]
+
+
+def test_spans_that_overlap_or_touch_are_one() -> None:
+    assert merged([(3, 5), (1, 4), (8, 9)]) == [(1, 5), (8, 9)]
 
 
 def test_lines_broken_by_width_run_on_and_others_do_not() -> None:
@@ -119,15 +148,6 @@ def test_reflowing_moves_no_character(text: str) -> None:
     flown = reflow(text)
     assert len(flown) == len(text)
     assert all(a == b or (a, b) == ("\n", " ") for a, b in zip(text, flown, strict=True))
-
-
-@given(st.text(), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30))))
-def test_marking_keeps_every_character(text: str, spans: list[tuple[int, int]]) -> None:
-    from html import unescape
-
-    within = [(min(a, len(text)), min(b, len(text))) for a, b in spans]
-    bare = marked(text, within).replace("<mark>", "").replace("</mark>", "")
-    assert unescape(bare) == unescape(text) or "&" in text
 
 
 @pytest.mark.parametrize(("page", "shown"), [(2, "p. 2 · Ann Bell"), (None, "lines 3–4 · Ann Bell")])

@@ -40,11 +40,12 @@ def test_thumbs_words_openings_and_a_wrong_source_are_kept_without_losing_the_co
     box.press("Enter")
     expect(page.locator(".fn-thanks")).to_have_text("Thank you.")
     page.locator(".fn-answer").last.locator(".fn-chip").first.click()
-    expect(page.locator(".st-key-source_panel mark")).to_be_visible()
+    expect(page.locator(".fn-reader mark")).to_be_visible()
+    page.get_by_role("tab", name="Details").click()
     page.get_by_role("button", name="Wrong source").click()
     expect(page.get_by_role("button", name="Reported as wrong")).to_be_visible()
     expect(page.locator(".fn-answer")).to_have_count(2)
-    expect(page.locator(".st-key-source_panel mark")).to_be_visible()
+    expect(page.locator(".fn-reader")).to_be_visible()
     assert _kept(live_chat) == [
         ("thumb", -1, 0, "", ""),
         ("text", 1, 0, "", "The <b>year</b> is wrong."),
