@@ -80,20 +80,31 @@ class Exchange:
         return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()
 
     def running(self) -> list[str | int]:
-        """The text so far; before its first word the quotation that stands in, or a line on what is under way."""
-        if self.pieces:
-            return self.pieces
-        if self.preview is None:
-            return [f"{self.reader} reads the documents " if self.reader else "Searching the documents "]
+        """The Markdown so far with its footnotes; before its first word the quotation that stands in."""
+        numbers = self.numbers()
+        if self.pieces or self.preview is None:
+            return [numbers[piece] if isinstance(piece, int) else piece for piece in self.pieces]
         said, shown = self.preview.sentences, list[str | int]()
         for block in blocks_of(self.preview.answer, [sentence.text for sentence in said]):
-            shown += [block.text, "\n"] if block.text else []
+            fence = "```\n" if block.kind == "code" else ""
+            shown += [f"## {block.text}\n\n" if block.text else "", fence]
             for line in block.lines:
-                shown.append("• " if block.kind in ("bullets", "numbers") else "")
+                shown.append("- " if block.kind in ("bullets", "numbers") else "")
                 for index in line:
-                    shown += [said[index].text, *said[index].citations, " "]
+                    shown += [said[index].text, *([] if fence else said[index].citations), " "]
                 shown.append("\n")
-        return shown[:-1]
+            shown += [fence, "\n"]
+        return [piece for piece in shown if piece != ""]
+
+    @property
+    def doing(self) -> str:
+        """What is done for the answer now."""
+        if self.sentences:
+            count = len(self.sentences)
+            return f"Checking the sentences against their sources: {count} checked "
+        if self.pieces:
+            return f"{self.reader} writes " if self.reader else "Quoting "
+        return f"{self.reader} reads what was found " if self.preview else "Searching the documents "
 
     @property
     def standing_in(self) -> str:

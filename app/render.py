@@ -62,7 +62,7 @@ def question(text: str) -> None:
 
 def running(slot: DeltaGenerator, exchange: Exchange) -> None:
     """Show an answer as far as it is written."""
-    slot.html(running_html(exchange.running(), exchange.standing_in))
+    slot.html(running_html(exchange.running(), exchange.doing, exchange.standing_in))
 
 
 def answer(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from pipelines.markup import Markup, scan_markup
@@ -13,6 +13,12 @@ from pipelines.structure import Structure, structure_of
 _MARKDOWN = re.compile(
     r"[\\`*_{}\[\]<>#|~$!&@]|:(?=[A-Za-z/_+-])|(?<=www)\.|^[+\-](?=\s)|(?<=^\d)[.)](?=\s)|(?<=^\d\d)[.)](?=\s)"
 )
+_TAGS = {"b": "strong", "i": "em", "c": "code"}
+_ELEMENTS = {
+    "heading": ("<h3>", "</h3>"), "code": ("<pre>", "</pre>"), "item": ('<div class="fn-item">', "</div>")
+}  # fmt: skip
+_CELL = "\ue002"  # between two cells of a row
+_NOTE = ("\ue000", "\ue001")  # around the number of a footnote, in Unicode's private use
 _OWN_LINE = re.compile(r"[ \t]*(?:[-*+•·–>|#]|\d{1,3}[.)]\s|```|~~~|$)")
 _STYLES = {"**": "b", "__": "b", "*": "i", "_": "i", "***": "bi", "`": "c", "``": "c"}
 _WRAPPED = 50  # a line this long that is followed by running text was broken by width, not by meaning
@@ -47,17 +53,78 @@ def runs(text: str) -> list[list[str]]:
     return [run for run in [*made, [on, text[done:]]] if run[1] or run[0] == "|"]
 
 
-def running_html(pieces: Sequence[str | int], standing_in: str = "") -> str:
-    """An answer while it is written: escaped text, and the numbers of its footnotes.
+def running_html(pieces: Sequence[str | int], state: str, standing_in: str = "") -> str:
+    """An answer while it is written: its Markdown as far as it is complete, the numbers of its footnotes, the state.
 
     With `standing_in`, the note of that text above it, it is marked as a quotation that will be replaced.
     """
-    body = "".join(
-        f'<sup class="fn-mark">{piece}</sup>' if isinstance(piece, int) else escape(piece) for piece in pieces
-    )
+    text = "".join(f"{_NOTE[0]}{piece}{_NOTE[1]}" if isinstance(piece, int) else piece for piece in pieces)
+    body = _blocks_html(page_blocks(completed(text), (), is_markdown=True))
+    body = body.replace(_NOTE[0], '<sup class="fn-mark">').replace(_NOTE[1], "</sup>")
     note = f'<p class="fn-note">{escape(standing_in)}</p>' if standing_in else ""
     kind = "fn-prose fn-running fn-preview" if standing_in else "fn-prose fn-running"
-    return f'{note}<div class="{kind}" aria-live="polite">{body}<span class="fn-caret"></span></div>'
+    said = f'<p class="fn-note" role="status">{escape(state)}<span class="fn-caret"></span></p>'
+    return f'{note}<div class="{kind}">{body}</div>{said}'
+
+
+def completed(text: str) -> str:
+    """Markdown that is still being written, without what has only begun: a table without rows, a mark without words.
+
+    Emphasis and code that are open are closed.
+    """
+    lines = text.split("\n")
+    if lines[-1].strip(" #*_`~-+>|0123456789.)") == "":
+        lines[-1] = ""
+    rows = 0
+    while rows < len(lines) and lines[-1 - rows].lstrip().startswith("|"):
+        rows += 1
+    if rows and not lines[-1].rstrip().endswith("|"):
+        lines, rows = lines[:-1], rows - 1
+    if rows == 1:  # no table yet
+        lines = lines[:-1]
+    kept = "\n".join(lines)
+    if kept.count("```") % 2:
+        return kept
+    kept = kept[: len(kept) - 3] + kept[len(kept) - 3 :].rstrip("*_`") if _is_opening(kept) else kept
+    last = kept.rpartition("\n\n")[2]
+    kept += "`" * (last.count("`") % 2) + "**" * (last.count("**") % 2)
+    opened = last.replace("**", "").rpartition("*")
+    is_open = last.replace("**", "").count("*") % 2 and opened[0][-1:] in ("", " ", "\n") and opened[2][:1].strip()
+    return f"{kept}*" if is_open else kept
+
+
+def _is_opening(text: str) -> bool:
+    """True if a text ends with a mark that opens, or that may be the half of one that closes."""
+    last = text.rpartition("\n\n")[2]
+    bare = text.rstrip("*_`")
+    return bare != text and (bare[-1:] in ("", " ", "\n") or bool(last.count("**") % 2 or last.count("`") % 2))
+
+
+def _blocks_html(blocks: Iterable[dict[str, Any]]) -> str:
+    """The blocks of `page_blocks` as HTML."""
+    made = ""
+    for is_table, group in groupby(blocks, lambda block: block["kind"] in ("head", "row")):
+        inside = "".join(_row_html(block) if is_table else _block_html(block) for block in group)
+        made += f'<div class="fn-table"><table>{inside}</table></div>' if is_table else inside
+    return made
+
+
+def _block_html(block: dict[str, Any]) -> str:
+    before, after = _ELEMENTS.get(block["kind"], ("<p>", "</p>"))
+    return f"{before}{''.join(map(_run_html, block['runs']))}{after}"
+
+
+def _row_html(block: dict[str, Any]) -> str:
+    cells, tag = "".join(map(_run_html, block["runs"])).split(_CELL), "th" if block["kind"] == "head" else "td"
+    return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells[1 : -1 if cells[-1] == '' else None])}</tr>"
+
+
+def _run_html(run: Sequence[Any]) -> str:
+    styles, text, _ = run
+    if styles == "|":
+        return _CELL
+    opened = "".join(f"<{_TAGS[each]}>" for each in styles)
+    return f"{opened}{escape(text)}{''.join(f'</{_TAGS[each]}>' for each in reversed(styles))}"
 
 
 def page_blocks(text: str, spans: Sequence[tuple[int, int]], *, is_markdown: bool) -> list[dict[str, Any]]:

@@ -23,11 +23,11 @@ HOSTILE = (
 
 
 def test_text_becomes_html_without_a_single_tag() -> None:
-    shown = running_html([HOSTILE, 1])
+    shown = running_html([HOSTILE, 1], HOSTILE, HOSTILE)
     tags = {piece.split(">")[0] for piece in shown.split("<")[1:]}
     assert tags == {
-        'div class="fn-prose fn-running" aria-live="polite"', 'sup class="fn-mark"', "/sup",
-        'span class="fn-caret"', "/span", "/div",
+        "p", "/p", 'p class="fn-note"', 'p class="fn-note" role="status"', 'div class="fn-prose fn-running fn-preview"',
+        'sup class="fn-mark"', "/sup", 'span class="fn-caret"', "/span", "/div",
     }  # fmt: skip
 
 
@@ -132,6 +132,20 @@ def test_a_page_of_plain_text_loses_no_word_and_marks_exactly_what_is_cited(text
     assert [letter for letter in marked if letter in "ab"] == [letter for letter in cited if letter in "ab"]
 
 
+WRITTEN = (
+    "Fog does **two** things:\n\n## Work\n- It runs `jobs`.\n- It *stops*\n\n| Year | Score |\n|---|---|\n"
+    "| 2020 | 5 |\n| 2021 | **6** |\n\n```py\nx = 1\n```\nDone **here**."
+)
+
+
+def test_an_answer_that_is_being_written_shows_no_raw_mark_of_markdown() -> None:
+    for end in range(len(WRITTEN) + 1):
+        shown = running_html([WRITTEN[:end]], "")
+        assert not [mark for mark in ("*", "|", "`", "#") if mark in shown], WRITTEN[:end]
+    assert "<table><tr><th> Year</th><th>Score</th></tr><tr><td> 2020</td><td>5</td></tr><tr>" in shown
+    assert "<pre>x = 1\n</pre><p>Done <strong>here</strong>.</p>" in shown
+
+
 def test_spans_that_overlap_or_touch_are_one() -> None:
     assert merged([(3, 5), (1, 4), (8, 9)]) == [(1, 5), (8, 9)]
 
@@ -163,8 +177,10 @@ def test_a_quotation_that_stands_in_for_a_slow_model_keeps_its_list_and_is_marke
     )[-1]
     assert isinstance(quoted, Answer)
     entry = Exchange("Where?", reader="slow-model", preview=quoted)
-    assert entry.running()[:2] == ["• ", "She tuned organs for nine years."]
-    assert "".join(map(str, entry.running())).count("\n") == 1
-    assert "While slow-model reads" in running_html(entry.running(), entry.standing_in)
+    assert entry.running()[:3] == ["- ", "She tuned organs for nine years.", 1]
+    shown = running_html(entry.running(), entry.doing, entry.standing_in)
+    assert shown.count('<div class="fn-item">') == 2
+    assert "While slow-model reads" in shown
+    assert "slow-model reads what was found" in shown
     entry.pieces.append("She moved.")
     assert (entry.running(), entry.standing_in) == (["She moved."], "")
