@@ -70,6 +70,15 @@ class ProjectFacts(_WithDates):
     bullets: tuple[str, ...] = ()
 
 
+class ProjectDetail(_WithSpan):
+    """What a README states of its project beside the purpose: `value` are its own words, on one line."""
+
+    type: Literal["project_detail"] = "project_detail"
+    name: str
+    about: Literal["licence", "version", "status", "requirement"]
+    value: str
+
+
 class TalkFacts(_WithDates):
     """A talk; `place` is the event, the city, or both as stated."""
 
@@ -126,6 +135,7 @@ CareerRecord = Annotated[
     JobFacts
     | EducationFacts
     | ProjectFacts
+    | ProjectDetail
     | TalkFacts
     | CertificationFacts
     | LanguageFacts
@@ -155,7 +165,7 @@ class JourneyFacts(_Record):
 
 
 class RepositoryFacts(_Record):
-    """A repository as described by its host; `project` is what its README states, on the node that states it."""
+    """A repository as described by its host; `project` and `details` are what its README states, on their nodes."""
 
     type: Literal["repository"] = "repository"
     name: str
@@ -168,12 +178,14 @@ class RepositoryFacts(_Record):
     pushed_at: str = ""
     updated_at: str = ""
     project: ProjectFacts | None = None
+    details: tuple[ProjectDetail, ...] = ()
 
 
 Facts = Annotated[
     JobFacts
     | EducationFacts
     | ProjectFacts
+    | ProjectDetail
     | TalkFacts
     | CertificationFacts
     | LanguageFacts
@@ -198,7 +210,7 @@ def records_of(facts: Facts | None) -> tuple[CareerRecord, ...]:
         case None | JourneyFacts():
             return ()
         case RepositoryFacts():
-            return (facts.project,) if facts.project else ()
+            return (*((facts.project,) if facts.project else ()), *facts.details)
         case SeveralFacts():
             return facts.records
         case _:

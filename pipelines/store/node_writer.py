@@ -266,7 +266,9 @@ class NodeWriter(NodeReader):
         patch = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
         if (repository := repository_of(document.metadata)) is None:
             return patch
-        described = stored["facts"].op("||")(cast(repository.model_dump(mode="json", exclude={"project"}), JSONB))
+        described = stored["facts"].op("||")(
+            cast(repository.model_dump(mode="json", exclude={"project", "details"}), JSONB)
+        )
         whole = patch.op("||")(func.jsonb_build_object("facts", described))
         return case((stored["facts"]["type"].astext == repository.type, whole), else_=patch)
 

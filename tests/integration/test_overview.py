@@ -20,9 +20,15 @@ FILES = {
     ),
     "tidebook/README.md": (
         "# tidebook\n\nA small Rust library that predicts tides from harmonic constants.\n\n## Install\n\n"
-        "```\ncargo add tidebook\n```\n\n## Accuracy\n\nA neural network corrects the residuals.\n"
+        "```\ncargo add tidebook\n```\n\nNeeds Rust 1.74.\n\n"
+        "## Accuracy\n\nA neural network corrects the residuals.\n\n"
+        "## Changelog\n\n- 0.3.1 (2024-05-06) leap years\n- 0.3.0 (2023-01-02) first\n\nMIT © Ines Varga\n"
     ),
-    "harbour-map/README.md": "# harbour-map\n\nDraws the depth of a harbour in the browser.\n\n## Use\n\nOpen it.\n",
+    "harbour-map/README.md": (
+        "# harbour-map\n\n> No longer maintained. This is kept as it is.\n\n"
+        "Draws the depth of a harbour in the browser.\n\n"
+        "## Use\n\nOpen it.\n\n## Licence\n\nGPL-3.0, as its tiles are.\n"
+    ),
     "posts/2021-04-02-floods.md": "# Floods\n\nI keep the flood levels in Postgres, too.\n",
 }
 
@@ -55,6 +61,12 @@ def test_a_person_is_told_in_their_own_words_then_by_work_studies_and_projects(e
         ("Have you used Postgres?", "Yes: ", "tidebook"),
         ("What does tidebook do?", "predicts tides from harmonic constants", "depth of a harbour"),
         ("Compare tidebook and harbour-map", "Draws the depth of a harbour", "River Office"),
+        ("How do tidebook and harbour-map differ?", "[2] No longer maintained.", "This is kept"),
+        ("Under what licence is tidebook?", "tidebook: MIT © Ines Varga", "GPL"),
+        ("licence of harbour-map", "harbour-map: GPL-3.0, as its tiles are.", "MIT"),
+        ("What's the newest version of tidebook?", "tidebook: 0.3.1 (2024-05-06) leap years", "0.3.0"),
+        ("Is harbour-map still maintained?", "harbour-map: No longer maintained.", "kept"),
+        ("Which Rust version does tidebook need?", "tidebook: Needs Rust 1.74.", "GPL"),
     ],
 )
 def test_what_is_asked_for_is_listed_and_nothing_else(

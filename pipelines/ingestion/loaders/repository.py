@@ -38,7 +38,7 @@ def load_repository(data: bytes, item: SourceItem, limits: Limits) -> Document:
     metadata = {
         **content.metadata,
         **{name: given[name] for name in _KEPT},
-        "repository": facts.model_dump(mode="json", exclude={"project"}),
+        "repository": facts.model_dump(mode="json", exclude={"project", "details"}),
     }
     if given["private"]:
         metadata["visibility"] = "private"

@@ -13,6 +13,7 @@ from pipelines.ingestion.parsers.careers.records import combined
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.careers.talks import table_talks, talk_items
 from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.project_details import project_details
 from pipelines.ingestion.parsers.projects import is_readme, project_of
 from pipelines.ingestion.words import word_lists
 from pipelines.text import fold, plain
@@ -31,7 +32,7 @@ def document_records(document: Document) -> tuple[CareerRecord, ...]:
         return ()
     if is_readme(document):
         project = project_of(document)
-        return (project,) if project else ()
+        return (project, *project_details(document, blocks_of(document), project.name)) if project else ()
     blocks = blocks_of(document)
     return (*_about_person(document, blocks), *_talks(document.text, document.title, blocks))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.errors import ParseError
-from pipelines.facts import Facts, ProjectFacts, RepositoryFacts, repository_of
+from pipelines.facts import Facts, ProjectDetail, ProjectFacts, RepositoryFacts, records_of, repository_of
 from pipelines.ingestion.parsers.document_facts import with_document_records
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import count_tokens, line_breaks
@@ -89,10 +89,13 @@ def make_nodes(
 
 
 def _with_project(repository: RepositoryFacts, facts: Facts | None) -> Facts:
-    """The facts of a piece of a repository's document: its own, or the repository with the project of its README."""
-    if facts is None or isinstance(facts, ProjectFacts):
-        return repository.model_copy(update={"project": facts})
-    return facts
+    """The facts of a piece of a repository's document: its own, or the repository with what its README states."""
+    records = records_of(facts)
+    projects = [record for record in records if isinstance(record, ProjectFacts)]
+    details = tuple(record for record in records if isinstance(record, ProjectDetail))
+    if len(projects[:1]) + len(details) < len(records):
+        return facts or repository
+    return repository.model_copy(update={"project": next(iter(projects), None), "details": details})
 
 
 def _checked(piece: Piece, document: Document, parser: str) -> Piece:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pipelines.blocks import blocks_of, title_of
 from pipelines.facts import ProjectFacts, repository_of
+from pipelines.ingestion.parsers.project_details import is_notice
 from pipelines.ingestion.parsers.technologies import (
     is_language,
     language_of_command,
@@ -18,7 +19,7 @@ from pipelines.ingestion.parsers.technologies import (
 )
 from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
-from pipelines.text import fold, plain
+from pipelines.text import fold, letters_of, plain
 from pipelines.types import Block, Document
 
 _FOLDERS = frozenset({"github", "readmes", "repositories"})
@@ -33,6 +34,8 @@ _MAX_ASIDE = 20
 _MIN_SCORE, _MIN_SCORE_ELSEWHERE, _TAGLINE_SCORE = 1.0, 3.0, 2.9
 _MIN_CHARACTERS = 8
 _LATER_PARAGRAPH, _LATER_SENTENCE = 0.7, 0.5  # what a candidate loses for each one before it
+_AFTER_NOTICE = 1.5  # what it loses after a notice in its paragraph
+_MIN_QUESTION = 4  # words of a question that may be a tagline, if there is no other
 _SEPARATORS = (": ", " - ", " – ", " — ", " -- ")
 _CODE_HOSTS = ("github", "gitlab", "git.", "bitbucket", "codeberg", "sr.ht")
 _MAX_LINK_TEXT = 20_000
@@ -124,7 +127,8 @@ def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
     heading = title_of(text, block.start, block.end).lstrip("# ") if block else ""
     name, tagline = _name_and_tagline(heading)
     if block and not _is_section(name):
-        return Title(block, known or name, (name, heading, known), heading, tagline)
+        spelt = known or _as_in_title(_name_of_file(document), heading) or name
+        return Title(block, spelt, (spelt, name, heading), heading, tagline)
     name = known or _name_of_file(document)
     is_readme = fold(heading).replace(" ", "").startswith("readme")
     return Title(block if is_readme else None, name, (name,))
@@ -156,6 +160,19 @@ def _name_and_tagline(heading: str) -> tuple[str, str]:
         if found and 0 < len(name.split()) <= _MAX_NAME_WORDS and len(tagline.split()) > 2:
             return name.strip(), tagline.strip()
     return heading, ""
+
+
+def _as_in_title(name: str, heading: str) -> str:
+    """The name of a README's folder or file as its title spells it, where the title begins with it; else empty.
+
+    The rest is a sign, words in brackets or in another script: "koma 独楽", "kelp (archived)", "Model card: kelp-2".
+    """
+    for title in map(_bare_name, (heading, heading.partition(": ")[2])):
+        own, rest = title[: len(name)], title[len(name) :].lstrip()
+        is_rest = bool(rest) and (rest[0] in "([.,:-" or not rest.isascii())
+        if is_rest and name and letters_of(own) == letters_of(name):
+            return own
+    return ""
 
 
 def _bare_name(name: str) -> str:
@@ -208,17 +225,41 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
             is_about, is_name = _is_about(heading, title.names), fold(heading) == "name"
             paragraph, is_elsewhere = 0, not is_about and block != title.block
         elif paragraph < _MAX_PARAGRAPHS and _is_prose(text, block, items=is_about):
-            for number, (start, end) in enumerate(sentences(text[block.start : block.end])[:_MAX_SENTENCES]):
-                place = block.start + start, block.start + end
-                words = " ".join(plain(text[slice(*place)], images=False).split()).rstrip(":").strip("*")
-                words = words.rpartition("? ")[2]
+            noticed = 0.0
+            found = (((start, end), _words_of(text[start:end])) for start, end in _sentences(text, block))
+            told = [(place, words) for place, words in found if not _is_title(words, title.names)]
+            for number, (place, words) in enumerate(told[:_MAX_SENTENCES]):
+                noticed = _AFTER_NOTICE if is_notice(words) else noticed
                 if is_name and (tagline := _name_and_tagline(words)[1]):  # of a manual page
                     yield Purpose(*place, tagline, _TAGLINE_SCORE)
                 elif words and len(words) <= _MAX_PURPOSE:
                     score = _score(words, title.names, first=not paragraph and not number)
-                    later = _LATER_PARAGRAPH * paragraph + _LATER_SENTENCE * number
+                    later = _LATER_PARAGRAPH * paragraph + _LATER_SENTENCE * number + noticed
                     yield Purpose(*place, words, score - later, is_elsewhere)
-            paragraph += 1
+            paragraph += not noticed
+
+
+def _sentences(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    for start, end in sentences(text[block.start : block.end])[: _MAX_SENTENCES + 1]:
+        yield block.start + start, block.start + end
+
+
+def _words_of(raw: str) -> str:
+    """The words of a sentence without markup, and without the questions and links in a row around it."""
+    words = " ".join(plain(_before_menu(raw), images=False).split()).rstrip(":").strip("*")
+    return words.rpartition("? ")[2]
+
+
+def _is_title(words: str, names: Sequence[str]) -> bool:
+    """True if a sentence says one of these names and nothing else."""
+    own = letters_of(fold(words))
+    return bool(own) and own in [letters_of(fold(name)) for name in names]
+
+
+def _before_menu(raw: str) -> str:
+    """What stands before the links in a row that follow a tagline on its line; else all of it."""
+    head, dot, rest = raw.partition(" · ")
+    return head if dot and "](" in rest and "](" not in head else raw
 
 
 def _score(words: str, names: Sequence[str], *, first: bool) -> float:
@@ -226,6 +267,8 @@ def _score(words: str, names: Sequence[str], *, first: bool) -> float:
     folded = fold(words)
     tokens = [token.strip("()[]{}\"'`*,;:!?.") for token in folded.split()]
     lists, defined = word_lists("readme"), _defines(tokens, folded, names)
+    if first and words.endswith("?") and len(tokens) >= _MIN_QUESTION:
+        return _MIN_SCORE
     if defined or _is_remark(words, folded, tokens[0]):
         return 0.0 if _is_remark(words, folded, "") else defined
     has_verb = any(token in lists["finite"] for token in _before_clause(tokens))
@@ -244,7 +287,7 @@ def _defines(tokens: Sequence[str], folded: str, names: Sequence[str]) -> float:
     if not 0 < length < len(tokens):
         return 0.0
     verb, following = tokens[length], [*tokens, ""][length + 1]
-    if verb in ("is", "are"):
+    if verb in ("is", "are", "was"):
         return 3.0 if following in lists["articles"] else 2.3
     is_verb = verb in lists["verbs"] or _is_third_person(verb)
     return 3.0 if is_verb or _has_verb_after_aside(folded.split()[length - 1 :]) else 0.0
@@ -254,7 +297,14 @@ def _is_remark(words: str, folded: str, first: str) -> bool:
     """True for a sentence that says something else: a question, a notice, links in a row, a line of code."""
     lists = word_lists("readme")
     said = words.endswith("?") or first in lists["remarks"] or any(folded.startswith(one) for one in lists["notices"])
-    said = said or "not" in folded.split()[:4] or words.startswith(("<", "...", "…")) or "](" in words
+    said = (
+        said
+        or is_notice(words)
+        or bool(language_of_command(words))
+        or "not" in folded.split()[:4]
+        or words.startswith(("<", "...", "…"))
+        or "](" in words
+    )
     return said or _is_menu(words) or len(folded) < _MIN_CHARACTERS or not any(map(str.isalpha, folded))
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from llama_index.core.schema import BaseNode
 
 from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
-from pipelines.facts import PersonFacts, ProjectFacts, SummaryFacts, TalkFacts
+from pipelines.facts import PersonFacts, ProjectDetail, ProjectFacts, SummaryFacts, TalkFacts
 from pipelines.query.answer import AnswerEvents
 from pipelines.query.careers.computed_answer import job_item, study_items
 from pipelines.query.careers.disagreements import CAREER_CATEGORIES, Disagreement, fact_source
@@ -26,6 +26,7 @@ from pipelines.topics import uses, widened
 
 OVERVIEW = "overview of facts"  # the model name of such an answer
 _MOST_JOBS, _MOST_PROJECTS, _MOST_TALKS, _MOST_STUDIES = 6, 8, 10, 3
+_MOST_DETAILS = 3
 _MOST_SHOWN = 4  # projects of a whole person
 _MOST_MENTIONS = 6
 _MOST_PASSAGES = 3  # passages of which a sentence is quoted, a document each
@@ -84,7 +85,14 @@ def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
     own = [project for project in projects if person is None or project.person in ("", person.name)]
     words = widened(asked.topic) if asked.topic else frozenset[str]()
     holding = _nodes_with(words, search) if words and asked.kind in ("projects", "built", "experience") else {}
-    composed = _compose(asked, words, person, own, projects if asked.names else _fitting(own, words, holding))
+    named = [project for name in asked.names for project in projects if project.name == name]
+    details = [fact for project in named for fact in _details(project, facts)]
+    if asked.kind in ("requirement", "licence", "version", "status"):
+        return _stated(asked, details)
+    composed = _compose(asked, words, person, own, named if asked.names else _fitting(own, words, holding))
+    if composed and named:
+        notices = [fact for fact in details if getattr(fact.record, "about", "") == "status"]
+        composed = _with_status(composed, notices)
     if composed is None and asked.topic:
         composed = _mentions(words, person, own, holding, search)
     if composed and asked.is_yes_no:
@@ -125,14 +133,45 @@ def _compose(
         case "talks":
             lines = list(_talks(person, asked, words)) if person else []
         case "project" | "compare":
-            named = [project for name in asked.names for project in projects if project.name == name]
-            lines = [line for project in named for line in _project_lines(project)[:1]]
+            lines = [line for project in projects for line in _project_lines(project)[:1]]
             lines = lines if len({line.source.document_id for line in lines}) == len(asked.names) else []
         case "projects":
             lines = [line for project in projects for line in _project_lines(project)[:1]][:_MOST_PROJECTS]
         case _:
             lines = []
     return OverviewAnswer(_first_plain(lines)) if lines else None
+
+
+def _details(project: Project, facts: Iterable[Fact]) -> list[Fact]:
+    """What the READMEs of a project state beside its purpose, in their order."""
+    documents = {fact.document_id for fact in project.stated}
+    return [fact for fact in facts if isinstance(fact.record, ProjectDetail) and fact.document_id in documents]
+
+
+def _stated(asked: OverviewQuestion, details: Iterable[Fact]) -> OverviewAnswer | None:
+    """What a project states of its licence, version, status or requirements, each once; None where it does not."""
+    words = frozenset({asked.topic} if asked.topic else ())
+    lines: dict[str, Line] = {}
+    for fact in details:
+        record = fact.record
+        assert isinstance(record, ProjectDetail)
+        if record.about == asked.kind and (not words or uses(record.value, words)):
+            lines.setdefault(
+                fold(record.value), Line(f"{record.name}: {record.value}", fact_source(fact), (record.value,))
+            )
+    return OverviewAnswer(_first_plain([*lines.values()][:_MOST_DETAILS])) if lines else None
+
+
+def _with_status(composed: OverviewAnswer, notices: Sequence[Fact]) -> OverviewAnswer:
+    """The lines of projects, each followed by the notice that its README has."""
+    by_document = {fact.document_id: fact for fact in reversed(notices)}
+    lines: list[Line] = []
+    for line in composed.lines:
+        lines.append(line)
+        if fact := by_document.get(line.source.document_id):
+            value = getattr(fact.record, "value", "")
+            lines.append(Line(value, fact_source(fact), (value,), " "))
+    return replace(composed, lines=tuple(lines))
 
 
 def _fitting(own: Sequence[Project], words: frozenset[str], holding: Mapping[str, BaseNode]) -> list[Project]:

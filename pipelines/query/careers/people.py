@@ -12,6 +12,7 @@ from pipelines.facts import (
     JobFacts,
     LanguageFacts,
     PersonFacts,
+    ProjectDetail,
     ProjectFacts,
     SkillsFacts,
     SummaryFacts,
@@ -317,7 +318,7 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
 
 def _is_work(fact: Fact) -> bool:
     """True for a record that does not say by itself whose it is: of a work, or a summary."""
-    return isinstance(fact.record, (ProjectFacts, TalkFacts, SummaryFacts))
+    return isinstance(fact.record, (ProjectFacts, ProjectDetail, TalkFacts, SummaryFacts))
 
 
 def people_named(words: Sequence[str], known: Iterable[Person]) -> list[Person]:

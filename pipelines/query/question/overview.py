@@ -10,7 +10,11 @@ from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 from pipelines.types import QueryIntent
 
-OverviewKind = Literal["self", "place", "contact", "projects", "built", "experience", "talks", "compare", "project"]
+OverviewKind = Literal[
+    "self", "place", "contact", "projects", "built", "experience", "talks", "compare", "project",
+    "requirement", "licence", "version", "status",
+]  # fmt: skip
+_DETAILS: tuple[OverviewKind, ...] = ("requirement", "licence", "version", "status")  # of a project
 _MAX_TOPIC = 5  # words
 _WRITING = ("written", "wrote")
 
@@ -21,7 +25,8 @@ class OverviewQuestion:
 
     Attributes:
         kind: What to compose: a person, where a person lives or can be reached, projects, what was built with
-            something, the experience with something, talks, several projects side by side, or one project.
+            something, the experience with something, talks, several projects side by side, one project, or what
+            it states of its requirements, licence, version or status.
         topic: The words, folded, of what it must have to do with; empty for all.
         names: The projects that the question names, as stored.
         years: Years to which it is narrowed.
@@ -51,7 +56,7 @@ def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence
     if not text.words:
         return None
     asked = _Asked(text, intent, people, projects)
-    readers = (_project, _compare, _self, _place, _contact, _talks, _projects, _experience)
+    readers = (_detail, _project, _compare, _self, _place, _contact, _talks, _projects, _experience)
     return next((found for reader in readers if (found := reader(asked))), None)
 
 
@@ -140,6 +145,17 @@ def _left_of(rest: Sequence[str], names: Sequence[str]) -> list[str]:
     """The words that are no part of these names."""
     own = frozenset(part for name in names for part in _parts(fold(name)))
     return [word for word in rest if not own.issuperset(_parts(word))]
+
+
+def _detail(asked: _Asked) -> OverviewQuestion | None:
+    """What one project states of itself: "Under what licence is saltlick?", "Is saltlick still maintained?"."""
+    about = next((kind for kind in _DETAILS if asked.has(kind)), None)
+    if len(asked.projects) != 1 or about is None or asked.years or asked.has("modal"):
+        return None
+    left = _left_of(asked.without(about, f"{about}-also", "meaning"), asked.projects)
+    if left and about != "requirement":
+        return None
+    return OverviewQuestion(about, " ".join(left), asked.projects) if len(left) <= 1 else None
 
 
 def _project(asked: _Asked) -> OverviewQuestion | None:

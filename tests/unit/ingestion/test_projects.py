@@ -2,9 +2,11 @@
 
 import pytest
 
-from pipelines.facts import ProjectFacts, RepositoryFacts, records_of
+from pipelines.facts import ProjectDetail, ProjectFacts, RepositoryFacts, records_of
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
+from pipelines.ingestion.parsers.document_facts import document_records
+from pipelines.ingestion.parsers.project_details import licences_in
 from pipelines.ingestion.parsers.projects import project_of
 from pipelines.ingestion.parsers.technologies import technologies_in
 from pipelines.types import NodeMetadata
@@ -113,3 +115,75 @@ def test_a_repository_keeps_its_facts_on_every_node_and_names_its_project_on_one
 def test_remarks_negations_and_greetings_are_no_purpose(load_bytes, text, name, purpose) -> None:
     found = project(load_bytes, text)
     assert (found.name, found.purpose) == (name, purpose)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "purpose"),
+    [
+        ("# tidewatch 潮\n\nA map server.\n", "tidewatch", "A map server."),
+        ("# tidewatch (archived)\n\n**Read-only since 2024.** Sorry.\n\ntidewatch was a wrapper.\n", "tidewatch",
+         "tidewatch was a wrapper."),
+        ("# kelp\n\n> **Deprecated**: use weed. This is kept for old links.\n\nA queue for boats.\n", "kelp",
+         "A queue for boats."),
+        ("# kelp\n\n**Status: frozen (2019).** Works with Unity 2018.\n\nA queue system.\n", "kelp", "A queue system."),
+        (f"# kelp\n\n{BADGES.strip()} `go install kelp.example@latest`\n\nOne chart in.\n", "kelp", "One chart in."),
+        ("# kelp\n\nboard of late boats · [demo](https://a.example) · [why](#why)\n", "kelp", "board of late boats"),
+        ("# kelp\n\n**Which tide suits that boat?**\n\nYou type a name.\n", "kelp", "Which tide suits that boat?"),
+        ("<h1>🐟 tidewatch</h1>\n<p>What my boat did today</p>\n", "tidewatch", "What my boat did today"),
+    ],
+)  # fmt: skip
+def test_a_notice_a_command_and_the_title_are_no_purpose(load_bytes, text, name, purpose) -> None:
+    found = project(load_bytes, text)
+    assert (found.name, found.purpose) == (name, purpose)
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "value"),
+    [
+        ("## License\n\nDual: MIT or Apache-2.0.\n", "licence", ["Dual: MIT or Apache-2.0."]),
+        ("## Licence\n\nCharts: CC BY 4.0. Code: MIT.\n", "licence", ["Charts: CC BY 4.0.", "Code: MIT."]),
+        ("![licence: EUPL-1.2](https://img.example/l.svg) Fast.\n", "licence", ["EUPL-1.2"]),
+        ("## Use\n\nRun it.\n\nMIT © Ann Lee\n", "licence", ["MIT © Ann Lee"]),
+        ("## Use\n\nRun it. PostgreSQL is good.\n\nPython and PHP are, too.\n", "licence", []),
+        ("## Changes\n\n### 0.8.2 (2025-06-30)\n\n### 0.10.0 (2026-02-11)\n", "version", ["0.10.0 (2026-02-11)"]),
+        ("## Use\n\nLast release: v0.6.1 (March 2025).\n", "version", ["Last release: v0.6.1 (March 2025)."]),
+        ("![npm](https://img.example/npm/3.2.0.svg)\n\n## History\n\n- 3.0 (2024)\n", "version", ["3.2.0"]),
+        ("![coverage](https://img.example/94.1.svg)\n", "version", []),
+        ("**Maturity:** beta. Used by ten offices.\n", "status", ["Maturity: beta."]),
+        ("> Archived, May 2025.\n\n## Use\n\nIt works.\n", "status", ["Archived, May 2025."]),
+        ("## Use\n\nReads a read-only file.\n", "status", []),
+        ("Python 3.11 or newer.\n", "requirement", ["Python 3.11 or newer."]),
+        ("## Use\n\nRequirements: Python >= 3.9, numpy.\n", "requirement", ["Requirements: Python >= 3.9, numpy."]),
+        ("Ruby 1.8 and 1.9 support was dropped.\n", "requirement", []),
+    ],
+)  # fmt: skip
+def test_licence_version_status_and_requirements_are_stated_by_structure(load_bytes, text, about, value) -> None:
+    whole = f"# kelp\n\nA map server for islands.\n\n{text}"
+    records = document_records(classify(load_bytes(whole.encode(), "kelp/README.md")))
+    details = [record for record in records if isinstance(record, ProjectDetail)]
+    assert [record.value for record in details if record.about == about] == value
+    assert {record.name for record in details} <= {"kelp"}
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("Apache License 2.0", ("Apache-2.0",)),
+        ("GPLv3, CC0 for maps", ("GPL-3.0", "CC0-1.0")),
+        ("The BSD 3-Clause license", ("BSD-3-Clause",)),
+        ("Ruby and PostgreSQL", ()),
+        ("See the file.", ()),
+    ],
+)
+def test_licences_are_known_by_their_identifiers(words: str, found: tuple[str, ...]) -> None:
+    assert licences_in(words) == found
+
+
+def test_details_of_a_readme_are_beside_the_facts_of_its_repository(load_bytes) -> None:
+    host = RepositoryFacts(name="kelp", stars=3)
+    readme = classify(load_bytes(b"# kelp\n\nA map server.\n\nMIT\n", "kelp/README.md"))
+    readme = readme.with_(metadata={**readme.metadata, "repository": host.model_dump(mode="json")})
+    (node,) = parse(readme)
+    facts = NodeMetadata.model_validate(node.metadata).facts
+    assert isinstance(facts, RepositoryFacts)
+    assert (facts.stars, [record.type for record in records_of(facts)]) == (3, ["project", "project_detail"])

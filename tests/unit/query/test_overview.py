@@ -35,6 +35,11 @@ def asked(question: str, people: tuple[str, ...] = PEOPLE) -> OverviewQuestion |
         ("harbour-map - what is it?", "project", ""),
         ("What does the harbour-map project do?", "project", ""),
         ("Compare tidebook and harbour-map", "compare", ""),
+        ("tidebook vs harbour-map: what is each of them for?", "compare", ""),
+        ("Is tidebook open source? Under which license?", "licence", ""),
+        ("What's the latest release of tidebook?", "version", ""),
+        ("Is harbour-map still actively maintained?", "status", ""),
+        ("Which Rust version does tidebook need?", "requirement", "rust"),
     ],
 )
 def test_an_overview_is_known_by_its_words_and_what_is_left_is_its_topic(question: str, kind: str, topic: str) -> None:
@@ -56,6 +61,8 @@ def test_an_overview_is_known_by_its_words_and_what_is_left_is_its_topic(questio
         "What is the default port of tidebook?",
         "Why did you leave?",
         "What is a kiln?",
+        "Which licence did the tiles of harbour-map have?",
+        "Under which licence are your posts?",
         "Hello",
     ],
 )
