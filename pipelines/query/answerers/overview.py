@@ -17,6 +17,7 @@ from pipelines.query.layout import CitedText, joined
 from pipelines.query.question.overview import OverviewQuestion, overview_of
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
+from pipelines.query.verification.normalise import contains_phrase, folded_words
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
@@ -258,7 +259,8 @@ def _project_lines(project: Project) -> list[Line]:
         said = record.purpose or next(iter(record.bullets), "")
         is_named = fold(said).startswith(fold(record.name))
         text = said if is_named else f"{record.name}: {said}" if said else record.name
-        found.append(Line(text, fact_source(fact), tuple(filter(None, (record.name, said)))))
+        is_stated = contains_phrase(fact.text, folded_words(record.name))  # else it is that of its folder
+        found.append(Line(text, fact_source(fact), tuple(filter(None, (record.name if is_stated else "", said)))))
     return found
 
 

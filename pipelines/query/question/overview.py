@@ -150,7 +150,8 @@ def _left_of(rest: Sequence[str], names: Sequence[str]) -> list[str]:
 def _detail(asked: _Asked) -> OverviewQuestion | None:
     """What one project states of itself: "Under what licence is saltlick?", "Is saltlick still maintained?"."""
     about = next((kind for kind in _DETAILS if asked.has(kind)), None)
-    if len(asked.projects) != 1 or about is None or asked.years or asked.has("modal"):
+    is_other = asked.opens("other-asking") or (asked.opening == "when" and about != "version")
+    if len(asked.projects) != 1 or about is None or asked.years or asked.has("modal") or is_other:
         return None
     left = _left_of(asked.without(about, f"{about}-also", "meaning"), asked.projects)
     if left and about != "requirement":

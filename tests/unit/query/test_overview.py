@@ -63,6 +63,7 @@ def test_an_overview_is_known_by_its_words_and_what_is_left_is_its_topic(questio
         "What is a kiln?",
         "Which licence did the tiles of harbour-map have?",
         "Under which licence are your posts?",
+        "Why was harbour-map archived?",
         "Hello",
     ],
 )
