@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.archive import Archive
 from app.pack import pack_archive
 from app.settings import SAMPLE
 from config.settings import Settings
@@ -21,6 +22,7 @@ from pipelines.observe import configure_logging
 from pipelines.query.engine import Event, QueryEngine, build_query_engine
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
+from pipelines.store.conversations import Holder
 from pipelines.store.database import reading
 from pipelines.store.documents import passage
 from pipelines.store.originals import original_path
@@ -98,10 +100,12 @@ class ChatEngine:
         """The questions that were tried and have an answer; none where they cannot be read."""
         return self._engine.stored_questions(AUDIENCE)
 
-    def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
-        """The stored text before, inside and after a span; None when the document is gone."""
+    def passage(
+        self, document_id: str, start: int, end: int, around: int, audience: Audience = AUDIENCE
+    ) -> tuple[str, str, str] | None:
+        """The stored text before, inside and after a span; None when the document is gone or may not be seen."""
         with reading(self._engine.database.engine, "reading a passage") as connection:
-            return passage(connection, document_id, (start, end), around=around, audience=AUDIENCE)
+            return passage(connection, document_id, (start, end), around=around, audience=audience)
 
     def original(self, document_id: str) -> Path | None:
         """The kept file of a document that may be seen; None where its bytes are not kept."""
@@ -120,6 +124,10 @@ class ChatEngine:
         """Save a reader's feedback on an answer; raises what `save_feedback` raises."""
         limit = self.settings.chat.feedback
         save_feedback(self._engine.database.engine, query_id, given, session=session, audience=AUDIENCE, limit=limit)
+
+    def archive(self, holder: Holder) -> Archive:
+        """The stored conversations of a holder."""
+        return Archive(self._engine.database.engine, holder)
 
     def shelf(self) -> Shelf:
         """Read the stored documents and the failures."""

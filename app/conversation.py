@@ -11,6 +11,7 @@ from pipelines.query.answerers.overview import OVERVIEW
 from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.engine import Event
 from pipelines.query.layout import blocks_of
+from pipelines.store.conversations import Message, MessageState
 from pipelines.types import Filters, IngestItem, Turn
 
 NO_FILTERS = Filters()
@@ -30,6 +31,9 @@ class Exchange:
         reader: The language model that answers; empty without one.
         preview: The quotation that is shown while the model reads.
         has_follow_ups: True once the answer has the questions that may be asked next, if there are any.
+        id: Of the stored message; 0 where it could not be stored.
+        is_stopped: True if the reader stopped it, or asked something else instead.
+        waits_for: The job that has to end before it is answered; 0 for none.
     """
 
     question: str
@@ -43,6 +47,55 @@ class Exchange:
     reader: str = ""
     preview: Answer | None = None
     has_follow_ups: bool = False
+    id: int = 0
+    is_stopped: bool = False
+    waits_for: int = 0
+
+    @classmethod
+    def of(cls, message: Message) -> "Exchange":
+        """The exchange that a stored message is."""
+        answer = message.answer
+        return cls(
+            question=message.question,
+            pieces=list(message.pieces) or ([answer.answer] if answer else []),
+            sentences=list(answer.sentences) if answer else [],
+            sources={source.n: source for source in (answer.sources or answer.nearest if answer else message.sources)},
+            answer=answer,
+            problem=message.problem,
+            filters=message.filters,
+            before=message.turns,
+            reader=message.reader,
+            has_follow_ups=bool(answer and answer.follow_ups),
+            id=message.id,
+            is_stopped=message.state == "stopped",
+            waits_for=message.waits_for,
+        )
+
+    def message(self) -> Message:
+        """What is stored of it."""
+        state: MessageState = "stopped" if self.is_stopped else "asked"
+        return Message(
+            question=self.question,
+            filters=self.filters,
+            turns=self.before,
+            reader=self.reader,
+            state="answered" if self.answer else "failed" if self.problem else state,
+            answer=self.answer,
+            pieces=tuple(self.pieces),
+            sources=tuple(self.sources.values()),
+            problem=self.problem,
+            waits_for=self.waits_for,
+            id=self.id,
+        )
+
+    def begin(self) -> None:
+        """Forget what had arrived of an answer that was interrupted."""
+        self.pieces, self.sentences, self.sources, self.preview = [], [], {}, None
+
+    @property
+    def is_unanswered(self) -> bool:
+        """True if it still has to be answered: it was interrupted, or is under way."""
+        return self.answer is None and self.problem is None and not self.is_stopped
 
     def follow(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on and keep them; a FootnoteError ends them and becomes the problem."""

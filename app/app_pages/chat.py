@@ -6,7 +6,10 @@ from dataclasses import replace
 import streamlit as st
 
 from app import render, session, widgets
+from app.archive import answering
 from app.chat_engine import ChatEngine, Shelf, starters
+from app.components.conversations import conversation_list, draft_keeper
+from app.components.sharing import share_button, shared_page
 from app.conversation import Exchange, Intake, read_with
 from app.typeset import literal
 from app.wording import offers
@@ -19,13 +22,19 @@ def page() -> None:
     render.style()
     try:
         engine = session.get_engine()
+        if token := st.query_params.get("a"):
+            shared_page(engine, token)
+            return
+        stored = session.archive(engine)
+        session.open_conversation(stored)
+        left = session.left_to_answer(stored)
         shelf = engine.shelf()
     except FootnoteError as error:
         render.problem(error.message, error.hint)
         return
     st.set_page_config(page_title=engine.settings.chat.title)
     if shelf.documents or session.entries():
-        _converse(engine, shelf)
+        _converse(engine, shelf, left)
     else:
         _welcome(engine)
 
@@ -45,7 +54,7 @@ def _welcome(engine: ChatEngine) -> None:
         st.code("footnote ingest ~/portfolio", language="sh")
 
 
-def _converse(engine: ChatEngine, shelf: Shelf) -> None:
+def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
     filters = _sidebar(engine, shelf)
     submitted = st.chat_input(
         "Ask about these documents, or add some",
@@ -57,8 +66,13 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
     files = submitted.files if submitted else []
     question, turns = session.pending()
     question = question or (submitted.text.strip() if submitted else "")
+    if question and left:
+        session.stop(session.archive(engine))
+        left = None
     asked = sum(isinstance(entry, Exchange) for entry in session.entries()) + bool(question)
-    render.attend(asked, writing=bool(question))
+    elsewhere = session.is_answered_elsewhere()
+    render.attend(asked, writing=bool(question or left))
+    draft_keeper(engine)
     with st.container(key="reading"):
         if not session.entries() and not question and not files:
             _greet(engine, shelf)
@@ -67,9 +81,16 @@ def _converse(engine: ChatEngine, shelf: Shelf) -> None:
             session.entries().append(widgets.take_in(engine, files))
         if question:
             before = read_with(question, session.entries()) if turns is None else turns
-            _answer(engine, Exchange(question, filters=filters, before=before, reader=engine.model_name))
-        if files or question:
+            exchange = Exchange(question, filters=filters, before=before, reader=engine.model_name)
+            session.store_question(session.archive(engine), exchange)
+            session.entries().append(exchange)
+            _answer(engine, exchange)
+        elif left:
+            _answer(engine, left)
+        if files or question or left:
             st.rerun()
+        if elsewhere:
+            _wait_for_the_other_tab(engine)
         follow_ups = st.container(key="follow_ups")
     _panel(engine)
     with follow_ups:
@@ -95,6 +116,8 @@ def _show_entries(engine: ChatEngine) -> None:
         if isinstance(entry, Intake):
             render.intake(entry)
             continue
+        if entry.is_unanswered:  # the last one, which is shown while it is answered
+            continue
         key = f"answer_{index}"
         here = (place.n, place.sentence) if place and place.entry == index else None
         render.question(entry.question)
@@ -103,6 +126,7 @@ def _show_entries(engine: ChatEngine) -> None:
         widgets.everywhere_button(entry, key)
         with render.actions(entry, key):
             widgets.pack_button(engine, entry, key)
+            share_button(engine, entry, key)
             widgets.ask(engine, entry)
 
 
@@ -126,6 +150,7 @@ def _follow_ups(engine: ChatEngine) -> None:
     if not last.has_follow_ups:
         last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
         last.has_follow_ups = True
+        session.store_outcome(session.archive(engine), last)
     if last.answer.follow_ups and not last.answer.answered:
         st.caption(f"{offers(last.answer.model, answered=False)}:")
     for index, text in enumerate(last.answer.follow_ups):
@@ -134,16 +159,32 @@ def _follow_ups(engine: ChatEngine) -> None:
 
 
 def _answer(engine: ChatEngine, exchange: Exchange) -> None:
-    """Stream one answer; what has arrived stays in the conversation when it is stopped."""
-    session.entries().append(exchange)
+    """Stream one answer, and store it; one that is interrupted is asked again, unless the reader stopped it."""
     session.close_source()
+    stored = session.archive(engine)
     render.question(exchange.question)
     slot = st.empty()
     render.running(slot, exchange)
-    st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary")
-    for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
-        if exchange.answer is None:
-            render.running(slot, exchange)
+    st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=session.stop, args=(stored,))
+    exchange.begin()
+    with answering(exchange.id):
+        for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
+            if exchange.answer is None:
+                render.running(slot, exchange)
+    exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
+    session.store_outcome(stored, exchange)
+
+
+@st.fragment(run_every=1.0)
+def _wait_for_the_other_tab(engine: ChatEngine) -> None:
+    """Show the answer once the other tab has it."""
+    if session.is_answered_elsewhere():
+        if left := session.interrupted():
+            render.question(left.question)
+        st.caption("This question is being answered in another tab.")
+    else:
+        session.reopen(session.archive(engine))
+        st.rerun()
 
 
 def _panel(engine: ChatEngine) -> None:
@@ -159,8 +200,7 @@ def _panel(engine: ChatEngine) -> None:
 def _sidebar(engine: ChatEngine, shelf: Shelf) -> Filters:
     names = {document.id: document.name for document in shelf.documents}
     with st.sidebar:
-        st.button("New conversation", key="clear", icon=":material/edit_square:", on_click=session.clear,
-                  disabled=not session.entries(), width="stretch")  # fmt: skip
+        conversation_list(engine)
         st.subheader("Search only in")
         categories = sorted({document.category for document in shelf.documents})
         category = st.multiselect("Category", categories, key="filter_category", placeholder="Every category")

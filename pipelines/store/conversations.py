@@ -64,7 +64,7 @@ class Message:
         turns: The turns that it was read with.
         reader: The language model that answers; empty without one.
         state: `asked` until the answer is stored; `stopped` by the reader; `failed` with its `problem`.
-        pieces: Of an answer that was not finished: its text and the numbers of footnotes, in order.
+        pieces: The text as it came, with the numbers of footnotes where they came.
         sources: Of an answer that was not finished: those that it had cited.
         problem: What went wrong, and what to do.
         waits_for: The job that has to end before it is answered; 0 for none.
@@ -139,9 +139,8 @@ def read_conversation(engine: Engine, holder: Holder, conversation_id: str) -> C
 
 def seen_message(connection: Connection, message: Message, audience: Audience) -> Message:
     """A message without the sources that this audience may not see."""
-    if message.answer is None:
-        return replace(message, pieces=(), sources=())
-    return replace(message, answer=as_seen(connection, message.answer, audience))
+    answer = None if message.answer is None else as_seen(connection, message.answer, audience)
+    return replace(message, answer=answer, pieces=(), sources=())
 
 
 def message_of(row: Mapping[Any, Any]) -> Message:
@@ -274,8 +273,7 @@ def _touch(connection: Connection, holder: Holder, conversation_id: str, **chang
 
 def _values(message: Message) -> dict[str, Any]:
     """The columns of a message that are written with its question and again with its answer."""
-    unfinished = message.answer is None and (message.pieces or message.sources)
-    arrived = {"pieces": message.pieces, "sources": message.sources} if unfinished else {}
+    arrived = {"pieces": message.pieces, "sources": message.sources if message.answer is None else ()}
     return {
         "question": _plain(message.question),
         "reader": message.reader,

@@ -1,7 +1,7 @@
 """A library that is kept in memory, and answers that are written down beforehand."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,9 +10,10 @@ from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.query.engine import Event
+from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
 from pipelines.store.query_log import Feedback
 from pipelines.store.questions import StoredQuestion
-from pipelines.types import Filters, IngestItem, Turn
+from pipelines.types import Audience, Filters, IngestItem, Turn
 
 RESUME = (
     "# Ann Bell\n\nShe tuned organs for nine years. In 2019 she moved to Leith. She now builds clavichords in Leith."
@@ -92,6 +93,72 @@ def abstained(
     ]  # fmt: skip
 
 
+class FakeArchive:
+    """Conversations that are kept in memory, as if they were stored."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, tuple[str, list[Message]]] = {}
+        self.drafts: dict[str, str] = {}
+        self.deleted: set[str] = set()
+        self.tokens: dict[str, int] = {}
+
+    def list(self, search: str = "") -> list[ConversationRow]:
+        rows = [ConversationRow(each, title, datetime.now(UTC)) for each, (title, _) in self.kept.items()]
+        return [row for row in reversed(rows) if row.id not in self.deleted and search.lower() in row.title.lower()]
+
+    def read(self, conversation_id: str) -> Conversation | None:
+        if conversation_id in self.deleted or conversation_id not in self.kept:
+            return None
+        title, messages = self.kept[conversation_id]
+        return Conversation(conversation_id, title, self.drafts.get(conversation_id, ""), tuple(messages))
+
+    def begin(self, title: str) -> str:
+        conversation_id = f"c{len(self.kept) + 1}"
+        self.kept[conversation_id] = title, []
+        return conversation_id
+
+    def add(self, conversation_id: str, message: Message) -> int:
+        number = 1 + sum(len(messages) for _, messages in self.kept.values())
+        self.kept[conversation_id][1].append(replace(message, id=number))
+        return number
+
+    def store(self, message: Message) -> None:
+        for _, messages in self.kept.values():
+            messages[:] = [message if each.id == message.id else each for each in messages]
+
+    def retract(self, message_id: int) -> None:
+        for _, messages in self.kept.values():
+            messages[:] = [each for each in messages if each.id != message_id]
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        self.kept[conversation_id] = title, self.kept[conversation_id][1]
+
+    def keep_draft(self, conversation_id: str, draft: str) -> None:
+        self.drafts[conversation_id] = draft
+
+    def delete(self, conversation_id: str) -> None:
+        self.deleted.add(conversation_id)
+
+    def restore(self, conversation_id: str) -> None:
+        self.deleted.discard(conversation_id)
+
+    def share(self, message_id: int) -> str:
+        token = f"token{message_id}"
+        self.tokens[token] = message_id
+        return token
+
+    def revoke(self, message_id: int) -> None:
+        self.tokens.pop(f"token{message_id}", None)
+
+    def shares(self, conversation_id: str) -> dict[int, str]:
+        of_it = {message.id for message in self.kept.get(conversation_id, ("", []))[1]}
+        return {number: token for token, number in self.tokens.items() if number in of_it}
+
+    def shared(self, token: str) -> Message | None:
+        every = (message for _, messages in self.kept.values() for message in messages)
+        return next((message for message in every if message.id == self.tokens.get(token)), None)
+
+
 @dataclass
 class FakeEngine:
     """Answers from a script; remembers how it was called."""
@@ -102,7 +169,7 @@ class FakeEngine:
     )
     failures: tuple[ShelfFailure, ...] = ()
     years: tuple[int, ...] = (2024, 2019)
-    script: dict[str, list[Event | Exception]] = field(default_factory=dict)
+    script: dict[str, list[Event | BaseException | Callable[[], None]]] = field(default_factory=dict)
     suggestions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     intake: list[IngestItem] | Exception = field(default_factory=list)
     model_name: str = ""
@@ -114,6 +181,7 @@ class FakeEngine:
     given: list[tuple[str, Feedback, str]] = field(default_factory=list)
     given_fault: Exception | None = None
     feedback_limit: int = 200
+    stored: FakeArchive = field(default_factory=FakeArchive)
 
     @property
     def settings(self) -> Settings:
@@ -123,9 +191,12 @@ class FakeEngine:
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
         self.asked.append((question, tuple(history), filters))
         for event in self.script[question]:
-            if isinstance(event, Exception):
+            if isinstance(event, BaseException):
                 raise event
-            yield event
+            if callable(event):
+                event()
+            else:
+                yield event
 
     def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
         return self.suggestions.get(answer.question, ())
@@ -141,7 +212,9 @@ class FakeEngine:
     def questions(self) -> Sequence[StoredQuestion]:
         return self.tried
 
-    def passage(self, document_id: str, start: int, end: int, around: int) -> tuple[str, str, str] | None:
+    def passage(
+        self, document_id: str, start: int, end: int, around: int, audience: Audience = "owner"
+    ) -> tuple[str, str, str] | None:
         text = self.texts.get(document_id)
         return (
             None if text is None else (text[max(0, start - around) : start], text[start:end], text[end : end + around])
@@ -149,6 +222,9 @@ class FakeEngine:
 
     def original(self, document_id: str) -> Path | None:
         return None
+
+    def archive(self, holder: Holder) -> FakeArchive:
+        return self.stored
 
     def shelf(self) -> Shelf:
         return Shelf(tuple(self.documents), self.failures, self.years)

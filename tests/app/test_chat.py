@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -72,7 +73,7 @@ def test_an_answer_by_a_model_names_it(engine: FakeEngine, chat: Open) -> None:
         "The language model's answer was cut short, by its length limit or on the way; it may be incomplete."
     ]
     assert answer["line"] == "1 of 1 sentence checked, written by llama-3.1, 0.4 s"
-    assert at.sidebar.caption[0].value == "Answers are written by llama-3.1."
+    assert at.sidebar.caption[-1].value == "Answers are written by llama-3.1."
     assert not at.exception
 
 
@@ -382,7 +383,8 @@ def test_an_error_is_told_with_its_hint_and_what_had_arrived_stays(engine: FakeE
 
 
 def test_a_stopped_answer_keeps_what_had_arrived_with_its_sources(engine: FakeEngine, chat: Open) -> None:
-    engine.script[REEDS] = [*answered(REEDS, [brass, tuned], [resume, reeds])[:3], StopException()]
+    stop = partial(session.stop, engine.stored)
+    engine.script[REEDS] = [*answered(REEDS, [brass, tuned], [resume, reeds])[:3], stop, StopException()]
     at = ask(chat(), REEDS).run()
     [answer] = answers(at)
     assert words(answer) == [(brass.text, [2], ""), (f" {tuned.text}", [], "")]
@@ -437,5 +439,5 @@ def test_files_dropped_on_the_question_are_taken_in_before_it_is_answered(engine
 
 def test_the_answer_can_be_downloaded_and_kept_as_a_pack(chat: Open) -> None:
     at = ask(chat(), ORGANS)
-    assert [button.label for button in at.get("download_button")] == ["Download", "Answer pack"]
+    assert [button.label for button in at.main.get("download_button")] == ["Download", "Answer pack"]
     assert not at.exception

@@ -44,7 +44,7 @@ def given(engine: FakeEngine) -> list[Feedback]:
 def test_a_thumb_is_kept_thanked_for_and_can_be_changed(engine: FakeEngine, chat: Open) -> None:
     at = thumb(ask(chat(), ORGANS), 1)
     assert "Thank you." in html(at)
-    assert not at.text_input
+    assert not at.main.text_input
     at = thumb(thumb(at, 0), None)
     assert given(engine) == [Feedback("thumb", 1), Feedback("thumb", -1), Feedback("thumb", 0)]
     assert "Thank you." not in html(at)
@@ -60,7 +60,7 @@ def test_after_a_thumb_down_a_reader_can_say_why(engine: FakeEngine, chat: Open)
     at = at.text_input(key="words_q1").set_value(" She left in 2018. ").run()
     assert given(engine) == [Feedback("thumb", -1), Feedback("text", words="She left in 2018.")]
     assert "Thank you." in html(at)
-    assert not at.text_input
+    assert not at.main.text_input
     assert not at.exception
 
 

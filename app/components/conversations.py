@@ -1,0 +1,136 @@
+"""The list of conversations in the sidebar, and the draft of the question that was not sent yet."""
+
+import json
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import streamlit as st
+
+from app import session
+from app.archive import Archive, by_day, conversation_markdown
+from app.chat_engine import ChatEngine
+from app.typeset import literal
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+from pipelines.store.conversations import MOST_TITLE, ConversationRow, exported
+
+_SHOWN = 40
+_ASSETS = Path(__file__).parent.parent / "assets"
+_draft = st.components.v2.component("footnote_draft", js=(_ASSETS / "draft.js").read_text("utf-8"))
+
+
+def conversation_list(engine: ChatEngine) -> None:
+    """The conversations by day, with a search; the open one can be renamed, exported and deleted."""
+    stored = session.archive(engine)
+    st.button("New conversation", key="clear", icon=":material/edit_square:", on_click=session.clear,
+              disabled=not session.entries(), width="stretch")  # fmt: skip
+    _undo(stored)
+    try:
+        words = str(st.session_state.get("conversation_search", ""))
+        rows = stored.list(words)
+    except FootnoteError as error:
+        log_failure("the conversations could not be listed", error)
+        return
+    if not rows and not words:
+        return
+    st.text_input("Search conversations", key="conversation_search", placeholder="Search conversations",
+                  label_visibility="collapsed", icon=":material/search:", max_chars=200)  # fmt: skip
+    with st.container(key="conversations", gap=None):
+        for day, of_day in by_day(rows[:_SHOWN], datetime.now(UTC), _zone()):
+            st.caption(day)
+            for row in of_day:
+                _row(stored, row)
+        if not rows:
+            st.caption("No conversation has these words.")
+        elif len(rows) > _SHOWN:
+            st.caption("Older ones are found by the search.")
+
+
+def _row(stored: Archive, row: ConversationRow) -> None:
+    is_open = row.id == session.conversation_id()
+    with st.container(key=f"conversation_{row.id}", horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(literal(row.title), key=f"open_{row.id}", type="secondary" if is_open else "tertiary",
+                  on_click=session.choose_conversation, args=(row.id,), width="stretch")  # fmt: skip
+        if is_open:
+            with st.popover("", icon=":material/more_horiz:", help="Rename, export or delete", key=f"menu_{row.id}"):
+                _menu(stored, row)
+
+
+def _menu(stored: Archive, row: ConversationRow) -> None:
+    title = f"title_{row.id}"
+    st.text_input("Name", value=row.title, key=title, max_chars=MOST_TITLE, on_change=_rename,
+                  args=(stored, row.id, title))  # fmt: skip
+    for label, suffix, mime in (("Markdown", "md", "text/markdown"), ("JSON", "json", "application/json")):
+        st.download_button(f"Export as {label}", partial(_export, stored, row.id, suffix), key=f"{suffix}_{row.id}",
+                           file_name=f"conversation.{suffix}", mime=mime, type="tertiary", on_click="ignore",
+                           icon=":material/download:")  # fmt: skip
+    st.button("Delete", key=f"delete_{row.id}", icon=":material/delete:", type="tertiary", on_click=_delete,
+              args=(stored, row))  # fmt: skip
+
+
+def _export(stored: Archive, conversation_id: str, suffix: str) -> str:
+    found = stored.read(conversation_id)
+    if found is None:
+        return ""
+    return conversation_markdown(found) if suffix == "md" else json.dumps(exported(found), ensure_ascii=False, indent=1)
+
+
+def _rename(stored: Archive, conversation_id: str, widget: str) -> None:
+    _trying(partial(stored.rename, conversation_id, str(st.session_state[widget])))
+
+
+def _delete(stored: Archive, row: ConversationRow) -> None:
+    if _trying(partial(stored.delete, row.id)):
+        st.session_state["deleted_conversation"] = row
+        session.clear()
+
+
+def _undo(stored: Archive) -> None:
+    """Offer to take back the last deletion of this session."""
+    row: ConversationRow | None = st.session_state.get("deleted_conversation")
+    if row is not None:
+        with st.container(key="undo_deletion", horizontal=True, vertical_alignment="center"):
+            st.caption(f"Deleted “{literal(row.title)}”.")
+            st.button("Undo", key="restore_conversation", type="tertiary", on_click=_restore, args=(stored, row))
+
+
+def _restore(stored: Archive, row: ConversationRow) -> None:
+    if _trying(partial(stored.restore, row.id)):
+        st.session_state.pop("deleted_conversation", None)
+        session.choose_conversation(row.id)
+
+
+def _trying(act: partial[None]) -> bool:
+    """Do it; a failure is shown, and False."""
+    try:
+        act()
+    except FootnoteError as error:
+        st.toast(error.message)
+        return False
+    return True
+
+
+def _zone() -> ZoneInfo:
+    """The time zone of the browser."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+@st.fragment
+def draft_keeper(engine: ChatEngine) -> None:
+    """Keep what is typed in the question box with its conversation, and put it back after a reload."""
+    with st.container(key="draft"):
+        named = {"conversation": session.conversation_id(), "draft": st.session_state.get("draft", "")}
+        typed = _draft(key="typed", data=named, on_typed_change=lambda: None, height=1).get("typed")
+    if isinstance(typed, dict) and typed.get("conversation") == session.conversation_id() != "":
+        draft = str(typed.get("draft", ""))
+        if draft != st.session_state.get("draft", ""):
+            st.session_state["draft"] = draft
+            try:
+                session.archive(engine).keep_draft(session.conversation_id(), draft)
+            except FootnoteError as error:
+                log_failure("a draft was not kept", error)

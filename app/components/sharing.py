@@ -1,0 +1,104 @@
+"""Share links: a button that makes one for an answer, and the page that one leads to."""
+
+from functools import partial
+from urllib.parse import urlsplit, urlunsplit
+
+import streamlit as st
+
+from app import render, session
+from app.archive import Archive
+from app.chat_engine import ChatEngine
+from app.conversation import Exchange
+from app.reader import reader_data
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+
+
+def share_button(engine: ChatEngine, exchange: Exchange, key: str) -> None:
+    """Offer a link to a finished answer; it is made only when asked, and can be revoked."""
+    if exchange.answer is None or not exchange.id:
+        return
+    stored = session.archive(engine)
+    with st.popover("Share", icon=":material/link:", type="tertiary", key=f"share_{key}"):
+        token = _tokens(stored).get(exchange.id)
+        if token:
+            st.caption("Whoever has this link can read this answer with the sources that it cites.")
+            st.code(_address(token), language=None)
+            st.button("Stop sharing", key=f"revoke_{key}", icon=":material/link_off:", on_click=_revoke,
+                      args=(stored, exchange.id))  # fmt: skip
+        else:
+            st.caption("Makes a link to this one answer. Private documents are left out of it.")
+            st.button("Make a link", key=f"link_{key}", icon=":material/add_link:", on_click=_share,
+                      args=(stored, exchange.id))  # fmt: skip
+
+
+def shared_page(engine: ChatEngine, token: str) -> None:
+    """Show one shared answer, and nothing else of its conversation."""
+    message = session.archive(engine).shared(token)
+    with st.container(key="reading"):
+        if message is None or message.answer is None:
+            render.problem("This link leads nowhere.", "It was revoked, or it is not whole. Ask for a new one.")
+            return
+        exchange = Exchange.of(message)
+        st.caption("A shared answer. Every sentence carries a footnote to the words that it stands on.")
+        render.question(exchange.question)
+        opened: tuple[int, int | None] | None = st.session_state.get("shared_source")
+        render.answer(exchange, "shared", opened, _open, latest=True)
+    if opened and opened[0] in exchange.sources:
+        try:
+            data = reader_data(exchange, *opened, partial(engine.passage, audience="visitor"))
+        except FootnoteError as error:
+            render.problem(error.message, error.hint)
+            return
+        data |= {
+            "key": "/".join(map(str, opened)),
+            "page": None,
+            "isDrawable": False,
+            "picture": None,
+            "reported": None,
+        }
+        render.reader(data, _close, lambda: None, lambda: None)
+
+
+def _open() -> None:
+    event = st.session_state["shared"].get("open")
+    if isinstance(event, dict) and isinstance(event.get("n"), int):
+        sentence = event.get("sentence")
+        st.session_state["shared_source"] = event["n"], sentence if isinstance(sentence, int) else None
+
+
+def _close() -> None:
+    st.session_state["shared_source"] = None
+
+
+def _tokens(stored: Archive) -> dict[int, str]:
+    """The share links of the open conversation, read once a conversation."""
+    known: tuple[str, dict[int, str]] = st.session_state.get("shares", ("", {}))
+    if known[0] != session.conversation_id():
+        try:
+            known = session.conversation_id(), stored.shares(session.conversation_id())
+        except FootnoteError as error:
+            log_failure("the share links could not be read", error)
+        st.session_state["shares"] = known
+    return known[1]
+
+
+def _share(stored: Archive, message_id: int) -> None:
+    try:
+        _tokens(stored)[message_id] = stored.share(message_id)
+    except FootnoteError as error:
+        st.toast(error.message)
+
+
+def _revoke(stored: Archive, message_id: int) -> None:
+    try:
+        stored.revoke(message_id)
+        _tokens(stored).pop(message_id, None)
+    except FootnoteError as error:
+        st.toast(error.message)
+
+
+def _address(token: str) -> str:
+    """The address of the chat with this token."""
+    here = urlsplit(st.context.url or "")
+    return urlunsplit((here.scheme, here.netloc, here.path or "/", f"a={token}", ""))
