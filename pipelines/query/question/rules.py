@@ -1,47 +1,26 @@
 """Rules for the words of a question: request phrases, categories, sections, years, greetings."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import cache
 
 from config.prompts import REPLIES
 from pipelines.query.question.words import Text, is_year, read, terms_in, words
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
-from pipelines.text import fold
+from pipelines.text import base_verb_forms, fold
 from pipelines.types import QueryIntent
 
 _FORM = terms_in("form")
-_MARKS, _CLOSING = ",;(.!?-", ".;!?)"
 
 
 def trim(question: str) -> str:
-    """The question without its request phrases and without what it says is not wanted; whole when nothing is left.
-
-    A question without either comes back as it was.
-    """
-    wanted = _without(_without(question.replace("’", "'"), "unwanted"), "wanting")
-    said = [wanted[start:end] for start, end in sentences(wanted)]
+    """The question without the request phrases that its sentences begin with; as it was when nothing else is left."""
+    straight = question.replace("’", "'")
+    said = [straight[start:end] for start, end in sentences(straight)]
     kept = " ".join(" ".join(_matter(sentence) for sentence in said if not is_greeting(sentence)).split())
     return kept if tokenise(kept) else question
-
-
-def _without(question: str, name: str) -> str:
-    """The question without these phrases; without "I am not interested in" the rest of its clause goes as well."""
-    text = read(question)
-    places = sorted((place.first, place.last) for place in text.all_of(name))
-    kept, at = "", 0
-    for first, last in places:
-        start, end = text.words[first].start, text.words[last - 1].end
-        if name == "unwanted":
-            before = question[:start].rstrip()
-            if before and before[-1] not in _MARKS:
-                continue
-            start = len(before.rstrip(_MARKS))
-            closing = (question.find(mark, end) for mark in _CLOSING)
-            end = min((place for place in closing if place >= 0), default=len(question))
-        if start >= at:
-            kept, at = kept + question[at:start] + " " * (name == "wanting"), end
-    return kept + question[at:] if at else question
 
 
 def terms_of(question: str) -> list[str]:
@@ -75,21 +54,16 @@ def _matter(sentence: str) -> str:
     return rest.lstrip(" ,:-!.") if tokenise(rest) else sentence
 
 
-# What families of words ask for, the likeliest category first.
+# What words ask for, the likeliest category first.
 _CATEGORIES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("work job experience", ("resume", "linkedin")),
-    ("role position company", ("resume", "linkedin")),
-    ("decision learning journey why", ("journey",)),
-    ("story approach", ("journey",)),
-    ("skill technology tool", ("resume", "linkedin")),
-    ("project building github", ("github", "resume", "linkedin")),
-    ("creating developing", ("github", "resume", "linkedin")),
-    ("code", ("github", "resume", "linkedin")),
-    ("education school university degree", ("resume", "linkedin")),
-    ("resume", ("resume",)),
+    ("work job experience role position company skill technology tool education school university degree",
+     ("resume", "linkedin")),
+    ("decision learning journey why story approach", ("journey",)),
+    ("project building github creating developing code", ("github", "resume", "linkedin")),
+    ("resume cv", ("resume",)),
     ("linkedin", ("linkedin",)),
     ("blog", ("blog",)),
-)
+)  # fmt: skip
 _SECTIONS = (
     "experience", "education", "skills", "projects", "certifications", "languages", "summary", "publications",
     "volunteering", "awards", "interests",
@@ -98,21 +72,17 @@ _SECTIONS = (
 
 def categories_of(text: str) -> tuple[str, ...]:
     """The categories that a text's words ask for: by how many distinct words, then by the order of the table."""
-    said = _plain_words(text)
-    places: dict[str, tuple[int, int]] = {}
-    hits: dict[str, int] = {}
-    for row, (families, categories) in enumerate(_CATEGORIES):
-        found = sum(not said.isdisjoint(words(f"category-{family}")) for family in families.split())
-        for place, category in enumerate(categories if found else ()):
-            hits[category] = hits.get(category, 0) + found
-            places[category] = min(places.get(category, (place, row)), (place, row))
-    return tuple(sorted(hits, key=lambda category: (-hits[category], places[category])))
+    said, hits = _plain_stems(text), Counter[str]()
+    for families, categories in _CATEGORIES:
+        if found := sum(_stem(family) in said for family in families.split()):
+            hits.update(dict.fromkeys(categories, found))
+    return tuple(category for category, _ in hits.most_common())
 
 
 def sections_of(text: str) -> tuple[str, ...]:
     """The names of the sections that a text's words ask for, folded, in the order of the table."""
-    said = _plain_words(text)
-    return tuple(section for section in _SECTIONS if not said.isdisjoint(words(f"section-{section}")))
+    said = _plain_stems(text)
+    return tuple(section for section in _SECTIONS if _stem(section) in said)
 
 
 def wants_of(question: str) -> tuple[str, ...]:
@@ -142,12 +112,20 @@ def reply_to_courtesy(question: str) -> str:
     return ""
 
 
-def _plain_words(text: str) -> set[str]:
-    """The words of a text, without those of compounds that mean something else."""
+def _plain_stems(text: str) -> set[str]:
+    """The stems of a text's words, without those of compounds that mean something else."""
     asked = read(text)
     inside = {at for place in asked.all_of("compound") for at in range(place.first, place.last)}
-    found = {part for at, word in enumerate(asked.words) if at not in inside for part in (word.text, *word.parts)}
-    return found | {"techstack"} if asked.says("stack") else found
+    return {_stem(part) for at, word in enumerate(asked.words) if at not in inside for part in word.parts}
+
+
+@cache
+def _stem(word: str) -> str:
+    """A word without the ending of a plural or of a verb."""
+    base = base_verb_forms(word)
+    endings = (("ies", "y"), ("ing", ""), ("ed", ""), ("s", ""))
+    found = next(((end, y) for end, y in endings if base.endswith(end) and len(base) > len(end) + 2), ("", ""))
+    return (base.removesuffix(found[0]) + found[1]).removesuffix("e")
 
 
 _FIRST = 1950

@@ -14,6 +14,7 @@ from pipelines.query.question.references import (
 )
 from pipelines.query.question.rules import number
 from pipelines.query.question.words import Phrase, Text, is_year, read, words
+from pipelines.query.verification.words import years_in
 from pipelines.store.known_names import is_own_word
 from pipelines.text import fold, participle
 from pipelines.types import Turn
@@ -86,7 +87,7 @@ def other_part(question: str) -> str:
         return ""
     other = question[text.words[lead.last].start :].rstrip(ENDS)
     said = read(other)
-    known = any(said.says(name) for name in ("by-then", "nth", "in-a-year", "years-away", "with-phrase"))
+    known = any(said.says(name) for name in ("by-then", "in-a-year", "years-away", "with-phrase"))
     return other if known or _is_name(_relation_and_name(other)[1]) else ""
 
 
@@ -118,10 +119,6 @@ def _instead(other: str, last: Turn) -> str:
         return ""
     if said.says("by-then"):
         return _beside(said.all[0], last)
-    if said.says("nth"):
-        nth = next(word.typed.lower() for word in said.words if word.text in words("ordinals"))
-        ordinal = next((at for at, word in enumerate(text.all) if word in words("ordinals")), -1)
-        return f"{text.with_words(Phrase(ordinal, ordinal + 1), nth)}?" if ordinal >= 0 else ""
     if away := said.find("years-away"):
         year = _year_away(said, away, last)
         rest = other[said.words[away.last - 1].end :].strip(" ,")
@@ -133,11 +130,10 @@ def _instead(other: str, last: Turn) -> str:
 
 def _year_away(said: Text, away: Phrase, last: Turn) -> int:
     """The year so many before or after the one that the last question names, else its answer; 0 without one."""
-    years = [int(word.text) for text in (last.question, last.answer) for word in read(text).words if is_year(word.text)]
-    named = [int(word.text) for word in read(last.question).words if is_year(word.text)]
+    years = years_in(last.question)[-1:] or years_in(last.answer)
     count = next((n for word in said.all[away.first : away.last] if (n := number(word))), 1)
     direction = -1 if not said.set.isdisjoint({"before", "earlier", "previous"}) else 1
-    return (named[-1] if named else years[0]) + direction * count if years else 0
+    return int(years[0]) + direction * count if years else 0
 
 
 def _in_year(year: str, last: Turn, *, years_away: bool = False) -> str:
@@ -176,7 +172,7 @@ def _beside(relation: str, last: Turn) -> str:
     at, end = times[-1].start, times[-1].end
     before, rest = last.question[:at].rstrip(), last.question[end:]
     is_place = times[-1].placed.lower() in words("inside") and not times[-1].text.isdigit()
-    years = [word.text for word in read(last.answer).words if is_year(word.text)] if is_place else []
+    years = years_in(last.answer) if is_place else []
     named = years[0 if relation == "before" else -1] if years else times[-1].text
     when = answered_by(last) if said_of(last.question, relation) else named
     led = before.split()[-1:] != [] and fold(before.split()[-1]) in words("placed")

@@ -1,6 +1,5 @@
 """The words of a question, its phrases, and the vocabulary that they are compared with (words.toml)."""
 
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,11 +7,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from pipelines.query.verification.words import read as text_words
 from pipelines.store.tokens import tokenise
 from pipelines.text import fold
 
-# A word with inner joints (side-project, node.js) and trailing signs (C++, C#), or a leading dot (.NET).
-_WORD = re.compile(r"(?:(?<![\w.])\.)?[^\W_]+(?:['’.+#@&_-]+[^\W_]+)*[+#]*")
 _OWNER = ("'s", "’s")
 _MOST_COUNTED = 3  # words after "how many" of which one is what is counted
 _MOST_BETWEEN = 12  # words that "..." stands for
@@ -59,12 +57,19 @@ class Text:
         self.text = text
         self.words: list[QuestionWord] = []
         after = 0
-        for match in _WORD.finditer(text):
-            typed = match.group().removesuffix(_OWNER[0]).removesuffix(_OWNER[1])
-            owns = typed != match.group()
-            before, start = text[after : match.start()], match.start()
-            self.words.append(QuestionWord(fold(typed), typed, start, start + len(typed), before, owns))
-            after = match.end()
+        for word in text_words(text):
+            if word.is_sign:
+                continue
+            typed = word.text.removesuffix(_OWNER[0]).removesuffix(_OWNER[1])
+            owns, before = typed != word.text, text[after : word.start]
+            if before in ("-", "–") and word.is_number and self.words[-1:] and self.words[-1].text[-1].isdigit():
+                start, before = self.words[-1].start, self.words.pop().before  # 2019-21
+                typed = text[start : word.end]
+                self.words.append(QuestionWord(fold(typed), typed, start, word.end, before))
+                after = word.end
+                continue
+            self.words.append(QuestionWord(fold(typed), typed, word.start, word.start + len(typed), before, owns))
+            after = word.end
         self.rest = text[after:]
         self.all = [word.text for word in self.words]
         self.set = frozenset(self.all)
@@ -120,9 +125,6 @@ class Text:
             yield at, found
             return
         step, rest = steps[0], steps[1:]
-        if step.ahead:
-            yield from self._ends(rest, at, found) if next(self._step_ends(step, at), None) is not None else ()
-            return
         for end in self._step_ends(step, at):
             yield from self._ends(rest, end, {**found, step.value: (at, end)} if step.kind == "group" else found)
         if step.spare:
@@ -158,7 +160,6 @@ class _Step(NamedTuple):
     words: frozenset[str] = frozenset()
     spare: bool = False
     repeats: bool = False
-    ahead: bool = False
 
     def fits(self, word: str) -> bool:
         """True if the step stands for this word."""
@@ -184,8 +185,8 @@ def _phrases(name: str) -> tuple[tuple[tuple[_Step, ...], tuple[frozenset[str], 
 
     A step is words (`a/b`), a list of words (`@list`), one of some phrases (`&list`), any word (`_`), up to a dozen
     words (`...`), a plural (`%plural`), a year (`%year`), one or more words with a name (`<topic>`), none of some words
-    next (`!a/b`), the beginning (`^`), the end (`$`), or after a comma (`,`). With `?` it may be left out, with `*` it
-    may also be said several times, and with `=` it follows, as no part of the phrase.
+    next (`!a/b`), the beginning (`^`), the end (`$`), or after a comma (`,`). With `?` it may be left out, and with
+    `*` it may also be said several times.
     """
     found = (tuple(map(_step, phrase.split())) for phrase in _vocabulary()["phrases"][name])
     return tuple(
@@ -195,17 +196,17 @@ def _phrases(name: str) -> tuple[tuple[tuple[_Step, ...], tuple[frozenset[str], 
 
 
 def _step(written: str) -> _Step:
-    said = written.rstrip("?*=")
-    spare, repeats, ahead = written[-1] in "?*", written.endswith("*"), written.endswith("=")
+    said = written.rstrip("?*")
+    spare, repeats = written[-1] in "?*", written.endswith("*")
     if said in ("^", "$", ","):
         return _Step("edge", said)
     if said == "...":
         return _Step("gap")
     if said[0] in "&<":
-        return _Step("phrase" if said[0] == "&" else "group", said.strip("&<>"), spare=spare, ahead=ahead)
+        return _Step("phrase" if said[0] == "&" else "group", said.strip("&<>"), spare=spare)
     negative = said[0] == "!"
     meant = frozenset[str]() if said in _TESTS else _said_words(said.lstrip("!"))
-    return _Step("not" if negative else "word", said, meant, spare, repeats, ahead)
+    return _Step("not" if negative else "word", said, meant, spare, repeats)
 
 
 def _said_words(said: str) -> frozenset[str]:

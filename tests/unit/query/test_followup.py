@@ -64,7 +64,7 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["How many sensors were deployed at sea?"], NONE, "And when?", "when sensors deployed sea", "many"),
     (["Did Ann work in Oslo?"], BELL, "When?", "when Ann work Oslo", ""),
     (["Tell me about Ann's time at Gridmoor."], BELL, "How long?", "how long Ann time Gridmoor", "tell me"),
-    # Another name, year or place in a row
+    # Another name or year
     (["How is the weather in Oslo?"], NONE, "what about Berlin?", "weather Berlin", "Oslo about"),
     (["How is the weather in Oslo?"], NONE, "And Berlin?", "weather Berlin", "Oslo"),
     (["How is the weather in Oslo?"], NONE, "and in Berlin?", "weather in Berlin", "Oslo"),
@@ -82,9 +82,6 @@ DIALOGUES: Sequence[tuple[Sequence[str], Sequence[str], str, str, str]] = [
     (["What is latemark?"], ("latemark",), "And driftbuoy?", "driftbuoy", "latemark"),
     (["What did Ann build in 2019?"], BELL, "what about 2021?", "Ann build 2021", "2019"),
     (["What did Ann build?"], BELL, "And in 2021?", "Ann build in 2021", ""),
-    (["What was Ann's first job?"], BELL, "and the second one?", "Ann second job", "first one"),
-    (["What was Ann's first job?"], BELL, "And the last?", "Ann last job", "first"),
-    (["Which projects did Ann build?"], BELL, "and the second one?", "second projects Ann", ""),
     # Another phrase, a place of the same kind, or a year some years away
     (["How fast is encoding on a Cortex?"], NONE, "and on a laptop?", "fast encoding laptop", "Cortex"),
     (["What is its life for strawberry?"], NONE, "And for raw milk?", "life for raw milk", "strawberry"),
