@@ -231,9 +231,6 @@ class RetrievalSettings(_Stage):
         le=1,
         description="weight of the nearest indexed words for an unknown one; 0 = no spelling is corrected",
     )
-    cache_entries: int = Field(
-        256, ge=0, description="cached rankings; a change of the corpus or a setting clears them; 0 = none"
-    )
 
 
 class FactorSettings(_Stage):

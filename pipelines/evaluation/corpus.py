@@ -139,9 +139,9 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
 
 
 def with_cached_vectors(engine: QueryEngine) -> QueryEngine:
-    """This engine with each text embedded once per process, and without a cache of results, for many systems in turn.
+    """This engine with each text embedded once per process, for many systems in turn.
 
     It stays on the embedding model that is active now.
     """
     model = engine.embed_model.model_copy(update={"embeddings_cache": SimpleKVStore()})
-    return engine.with_parts(embed_model=model).with_changes({"retrieval.cache_entries": 0})
+    return engine.with_parts(embed_model=model)

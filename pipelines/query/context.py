@@ -14,7 +14,6 @@ from pipelines.answers import Context, Source
 from pipelines.models.usage import token_margin
 from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, escape_delimiters, format_source
 from pipelines.query.escalate import find
-from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger, SpanKey
 from pipelines.store.database import reading
@@ -81,9 +80,9 @@ class Retrieved:
     index: LexicalIndex
 
 
-def retrieve_context(search: Search, cache: ResultCache = NO_CACHE) -> Retrieved:
+def retrieve_context(search: Search) -> Retrieved:
     """The outcome of a search, and the context for the writer."""
-    outcome = find(search, cache)
+    outcome = find(search)
     with search.ledger.stage("assemble"):
         return Retrieved(outcome, build_context(outcome, search), search.lexical)
 

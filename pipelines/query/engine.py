@@ -31,7 +31,6 @@ from pipelines.query.cited_documents import note_partial_documents, with_identic
 from pipelines.query.context import documents_shown, retrieve_context
 from pipelines.query.disagreements import career_disagreements_for, with_conflicts
 from pipelines.query.escalate import find
-from pipelines.query.result_cache import NO_CACHE, ResultCache
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
 from pipelines.query.suggest import offered, proposals_beside, suggest, try_questions
 from pipelines.store.added_nodes import restored
@@ -75,12 +74,11 @@ def build_query_engine(
     """
     database = open_database(settings)
     active = build_active_index(settings, database, embed_model)
-    cache = ResultCache(settings.retrieval.cache_entries)
     if llm is None and llm_identity(settings):
         from pipelines.models.llm import build_llm  # its libraries take a second to import
 
         llm = build_llm(settings)
-    return QueryEngine(settings, database, active, llm, cache)
+    return QueryEngine(settings, database, active, llm)
 
 
 def build_engine_aside(settings: Settings, database: Database, model: EmbeddingIdentity) -> "QueryEngine":
@@ -90,7 +88,7 @@ def build_engine_aside(settings: Settings, database: Database, model: EmbeddingI
         ConfigError: If the model cannot be used with these settings.
     """
     active = ActiveIndex(settings, database, build_inactive_index(settings, database, model), None)
-    return QueryEngine(settings, database, active, None, NO_CACHE)
+    return QueryEngine(settings, database, active, None)
 
 
 @dataclass(eq=False)
@@ -105,14 +103,13 @@ class QueryEngine(BaseQueryEngine):
     database: Database
     active: ActiveIndex
     llm: LLM | None
-    cache: ResultCache
     filters: Filters = field(default_factory=Filters)
     audience: Audience = "owner"
 
     def __post_init__(self) -> None:
         super().__init__(callback_manager=None)
         relevant = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
-        self._settings_fingerprint = fingerprint(relevant)  # taking it costs more than a look-up in the cache
+        self._settings_fingerprint = fingerprint(relevant)
 
     @property
     def identity(self) -> EmbeddingIdentity:
@@ -199,7 +196,7 @@ class QueryEngine(BaseQueryEngine):
 
         def drafted(index: ModelIndex) -> tuple[Search, Draft]:
             search = self._begin(request, index)
-            return search, first_draft(search, partial(retrieve_context, search, self.cache))
+            return search, first_draft(search, partial(retrieve_context, search))
 
         meter = Meter()
         with metering(meter):
@@ -300,7 +297,7 @@ class QueryEngine(BaseQueryEngine):
     @property
     def _quoting(self) -> "QueryEngine":
         """This engine without a language model."""
-        return replace(self, llm=None, cache=NO_CACHE)
+        return replace(self, llm=None)
 
     def try_questions(self) -> None:
         """Try questions about documents that none was tried about, and store those that have an answer.
@@ -354,7 +351,7 @@ class QueryEngine(BaseQueryEngine):
             ModelError, ServiceUnavailable: If no retriever worked.
         """
         request = self._request(question, filters, audience, mode=mode, top_n=top_n)
-        return self._find(request, self.cache, record=record)[0]
+        return self._find(request, record=record)[0]
 
     def rank(self, question: str, *, k: int, mode: Mode | None = None, cut: bool = False) -> list[NodeWithScore]:
         """Every candidate of each retriever's first k, best first, after the factors; for evaluation.
@@ -373,14 +370,12 @@ class QueryEngine(BaseQueryEngine):
         """
         return self._find(self._request(question, top_n=top_n, history=history))[1]
 
-    def _find(
-        self, request: Request, cache: ResultCache = NO_CACHE, *, record: bool = False
-    ) -> tuple[SearchReport, SearchOutcome]:
+    def _find(self, request: Request, *, record: bool = False) -> tuple[SearchReport, SearchOutcome]:
         """A search, and its outcome with all candidates; `record` logs it."""
 
         def found(index: ModelIndex) -> tuple[Search, SearchOutcome, tuple[SearchResult, ...]]:
             search = self._begin(request, index)
-            outcome = find(search, cache)
+            outcome = find(search)
             return search, outcome, _results(outcome, search)
 
         meter = Meter()
@@ -412,9 +407,7 @@ class QueryEngine(BaseQueryEngine):
             ConfigError: If a name is not a setting of a query, or a value does not fit it.
         """
         settings = change_settings(self.settings, changes)
-        entries = settings.retrieval.cache_entries
-        cache = self.cache if entries == self.cache.entries else ResultCache(entries)
-        return replace(self, settings=settings, active=self.active.under(settings), cache=cache)
+        return replace(self, settings=settings, active=self.active.under(settings))
 
     def with_parts(self, **parts: Any) -> "QueryEngine":
         """This engine over the index that is active now, with other parts (`store`, `indexes`, `embed_model`)."""
@@ -475,12 +468,10 @@ class _SearchRetriever(BaseRetriever):
         request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
         if query_bundle.embedding is not None:
             request = replace(request, embedding=tuple(query_bundle.embedding))
-        ranking = self._engine._find(request, self._engine.cache, record=True)[1].ranking
-        # Copies: the result cache keeps these nodes, and a program may change what it gets.
-        copies = [(hit.node.model_copy(deep=True), hit.score) for hit in ranking]
+        found = ((hit.node, hit.score) for hit in self._engine._find(request, record=True)[1].ranking)
         return [
             NodeWithScore(node=restored(node) if isinstance(node, TextNode) else node, score=score)
-            for node, score in copies
+            for node, score in found
         ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

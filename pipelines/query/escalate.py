@@ -20,7 +20,6 @@ from pipelines.observe import log_failure
 from pipelines.query.evidence import with_strength
 from pipelines.query.fuse import by_score, min_max_scaled, reciprocal_rank_fusion, scores_of
 from pipelines.query.llm_queries import MAX_REPLY, parse_passage, parse_queries
-from pipelines.query.result_cache import NO_CACHE, ResultCache, cache_key
 from pipelines.query.retrieve import WeightedQuery
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.store.tokens import tokenise
@@ -36,33 +35,18 @@ _UNASSESSED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reaso
 Vector = NDArray[np.float32]
 
 
-def find(search: Search, cache: ResultCache = NO_CACHE) -> SearchOutcome:
+def find(search: Search) -> SearchOutcome:
     """The best search for a question: its own, or an escalation that brought better evidence.
-
-    An equal request of the same state of the corpus is answered from the cache.
 
     Raises:
         ModelError, ServiceUnavailable: If no retriever worked.
     """
-    ledger = search.ledger
-    key = cache_key(search)
-    if cache.entries:
-        with ledger.stage("recall"):
-            recalled = cache.recall(key, ledger)
-        if recalled is not None:
-            return recalled
-    notes = tuple(ledger.notes)
-    query = QueryBundle(search.intent.search_text)
+    ledger, query = search.ledger, QueryBundle(search.intent.search_text)
     if search.intent.greeting:
-        outcome = SearchOutcome(search.intent, query, [], [], _NOTHING_ASKED, ledger)
-    else:
-        base = search.attempt(query, ledger.fork("base"))
-        best = escalate(search, base)
-        ledger.adopt(best.ledger)
-        outcome = replace(best, ranking=search.with_neighbours(best), ledger=ledger)
-    if search.escalates or not _is_due(replace(search, escalates=True), outcome.evidence):
-        cache.keep(key, outcome, before=notes)
-    return outcome
+        return SearchOutcome(search.intent, query, [], [], _NOTHING_ASKED, ledger)
+    best = escalate(search, search.attempt(query, ledger.fork("base")))
+    ledger.adopt(best.ledger)
+    return replace(best, ranking=search.with_neighbours(best), ledger=ledger)
 
 
 def escalate(search: Search, base: SearchOutcome) -> SearchOutcome:

@@ -122,7 +122,6 @@ def read_pack(raw: bytes, name: str) -> Pack:
 # Nothing private
 
 
-_SPARED = {"retrieval.cache_entries", "answer.follow_ups"}
 _WRITER = ("max_tokens", "context_window", "temperature")
 _ADDRESS = re.compile(r"(https?://)(?:[^\s/@'\"]*@)?([^\s/'\"<>()?#]+)[^\s'\"<>()]*")
 
@@ -232,7 +231,7 @@ def relevant_settings(settings: Settings) -> dict[str, Any]:
     stages["llm"] = {name: getattr(settings.llm, name) for name in _WRITER}
     stages["embedding"] = {"precision": settings.embedding.precision}
     values = {f"{stage}.{name}": value for stage, of_stage in stages.items() for name, value in of_stage.items()}
-    return {name: _last_part(value) for name, value in values.items() if name not in _SPARED}
+    return {name: _last_part(value) for name, value in values.items() if name != "answer.follow_ups"}
 
 
 def _last_part(value: Any) -> Any:

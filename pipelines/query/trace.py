@@ -106,15 +106,6 @@ class Ledger(Observer):
         child._failures = self._failures
         return child
 
-    def resume(self, other: "Ledger") -> None:
-        """Copy another query's ledger, except its id and its timings."""
-        self.name, self._similarity = other.name, dict(other._similarity)
-        self._rows = {node_id: replace(row, factors=dict(row.factors)) for node_id, row in other._rows.items()}
-        self._tags |= other._tags
-        self.attempts += other.attempts
-        for note in other.notes:
-            self.note(note)
-
     def adopt(self, kept: "Ledger") -> None:
         """Take over the candidates, background and tags of the attempt that was kept."""
         self.name, self._rows, self._similarity = kept.name, kept._rows, kept._similarity

@@ -96,7 +96,7 @@ def evaluate_replies(
     whose evidence was not sufficient before.
     """
     asked = {topic.id: topic for topic in load_topics(topics)}
-    engine = engine.with_changes({"retrieval.cache_entries": 0, "escalation.seconds": _SECONDS})
+    engine = engine.with_changes({"escalation.seconds": _SECONDS})
     plain = engine.with_changes({"escalation.mode": "off"})
     ready = {kind: engine.with_changes({"escalation.mode": "always", "escalation.kinds": (kind,)}) for kind in KINDS}
     for warm in (plain, *ready.values()):

@@ -120,7 +120,7 @@ def test_a_merged_ranking_has_its_neighbours(tmp_path: Path, make_settings: Call
 def test_without_a_language_model_weak_evidence_is_searched_for_once_and_abstained(
     engine: QueryEngine, mode: str
 ) -> None:
-    tuned = engine.with_changes({"escalation.mode": mode, "retrieval.cache_entries": 0})
+    tuned = engine.with_changes({"escalation.mode": mode})
     question = "Which submarine volcanoes erupted near Kamchatka?"
     assert [attempt.name for attempt in tuned.search(question).trace.attempts] == ["base"]
     answer = tuned.ask(question)

@@ -207,7 +207,6 @@ def test_a_promoted_model_serves_whoever_goes_on_and_its_indexes_are_there(fille
     assert version is not None
     second = engine.search(QUESTION)
     assert (engine.identity, other.identity, engine.store.version()) == (B, B, version)
-    assert "cached" not in second.trace.tags
     assert second.trace.settings != first.trace.settings
     assert similarities(second) == similarities(build_engine_aside(filled, engine.database, B).search(QUESTION))
     assert similarities(second) != similarities(first)
@@ -221,7 +220,7 @@ def test_a_question_under_way_ends_with_the_model_that_it_began_with(filled: Set
     add(filled)
     engine = build_query_engine(filled)
     expected = similarities(engine.search(QUESTION, record=False))
-    fresh = build_query_engine(filled).with_changes({"retrieval.cache_entries": 0})
+    fresh = build_query_engine(filled)
     embed = type(fresh.embed_model)
     asked = embed._get_query_embedding
     promoted: list[int | None] = []
@@ -358,7 +357,7 @@ def test_searches_go_on_through_adding_promoting_and_dropping_each_with_one_mode
     add(filled)
     expected = {model: similarities(build_engine_aside(filled, database, model).search(QUESTION)) for model in (A, B)}
     drop(database.engine, held(filled, B))
-    engine = build_query_engine(filled).with_changes({"retrieval.cache_entries": 0})
+    engine = build_query_engine(filled)
 
     with (
         Watched(lambda: engine.search(QUESTION, record=False)) as first,

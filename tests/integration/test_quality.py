@@ -77,7 +77,6 @@ def test_the_portfolio_is_asked_beside_the_users_documents_and_enters_no_log(
     assert found.comparisons["default"]["success@5"].p == 1.0
     assert build_query_engine(settings).store.count() == 0
     assert latest_queries(engine.database.engine, 9) == []
-    assert engine.settings.retrieval.cache_entries == 0
 
 
 def test_a_second_portfolio_run_ingests_only_what_changed_and_forgets_what_is_gone(

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -6,14 +5,13 @@ import pytest
 from sqlalchemy import select, text
 
 from app.cli.search import rank_changes
-from config.settings import RetrievalSettings, Settings
+from config.settings import Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import migrate
 from pipelines.store.query_log import latest_queries, read_query
 from pipelines.store.schema import queries
-from pipelines.types import Filters, Trace, Turn
 
 QUESTION = "Who built the harbour crane?"
 POSTS = {
@@ -36,47 +34,19 @@ def engine(corpus: Path, settings: Settings) -> QueryEngine:
     return build_query_engine(settings)
 
 
-def is_cached(trace: Trace) -> bool:
-    return "cached" in trace.tags
+# What changed meanwhile
 
 
-# The cache
-
-
-def test_the_same_question_again_gives_equal_results_from_the_cache_and_a_trace_of_its_own(engine: QueryEngine) -> None:
-    first, again = engine.search(QUESTION), engine.search(f"  {QUESTION} ")
-    assert (is_cached(first.trace), is_cached(again.trace)) == (False, True)
-    assert again.results == first.results
-    assert again.evidence == first.evidence
-    assert again.trace.candidates == first.trace.candidates
-    assert again.trace.attempts == first.trace.attempts
-    assert again.trace.id != first.trace.id
-    assert "retrieve" in first.timings_ms
-    assert "retrieve" not in again.timings_ms
-    assert {row["id"] for row in latest_queries(engine.database.engine, 9)} == {first.trace.id, again.trace.id}
-
-
-def test_an_answer_uses_what_a_search_found(engine: QueryEngine) -> None:
-    fresh = engine.with_changes({"retrieval.cache_entries": 0}).ask(QUESTION)
-    engine.search(QUESTION, top_n=engine.passages)
-    answer = engine.ask(QUESTION)
-    row = read_query(engine.database.engine, answer.trace_id)
-    assert "cached" in row["tags"]
-    assert (answer.answer, answer.sources) == (fresh.answer, fresh.sources)
-    assert any(candidate["fate"] == "kept" for candidate in row["trace"]["candidates"])
-
-
-def test_an_ingest_ends_what_was_cached(engine: QueryEngine, settings: Settings, corpus: Path) -> None:
+def test_the_next_search_sees_what_was_ingested(engine: QueryEngine, settings: Settings, corpus: Path) -> None:
     before = engine.search(QUESTION)
     (corpus / "news.md").write_text("# News\n\nOla built the second harbour crane.\n")
     ingest(settings, [str(corpus)])
     after = engine.search(QUESTION)
-    assert not is_cached(after.trace)
     assert after.trace.corpus_version >= before.trace.corpus_version
     assert "news.md" in {result.document_name for result in after.results}
 
 
-def test_what_was_hidden_from_visitors_meanwhile_is_not_shown_from_the_cache(
+def test_what_was_hidden_from_visitors_meanwhile_is_not_shown(
     engine: QueryEngine, settings: Settings, corpus: Path
 ) -> None:
     assert "crane.md" in {r.document_name for r in engine.search(QUESTION, audience="visitor").results}
@@ -98,29 +68,7 @@ def test_a_visitor_learns_no_name_of_what_was_hidden_meanwhile(
     assert not any("controller" in note for note in hidden.trace.notes)
 
 
-def test_audience_filters_mode_number_and_settings_share_nothing(engine: QueryEngine) -> None:
-    engine.search(QUESTION)
-    others = [
-        engine.search(QUESTION, audience="visitor"),
-        engine.search(QUESTION, filters=Filters(document=("diary.md",))),
-        engine.search(QUESTION, mode="sparse"),
-        engine.search(QUESTION, top_n=1),
-        engine.with_changes({"retrieval.dense_weight": 0.1}).search(QUESTION),
-    ]
-    assert [is_cached(report.trace) for report in others] == [False] * len(others)
-    assert {result.document_name for result in others[1].results} == {"diary.md"}
-    assert is_cached(engine.search(QUESTION).trace)
-
-
-def test_a_follow_up_is_cached_as_what_it_was_condensed_to(engine: QueryEngine) -> None:
-    crane = engine.ask("And where?", history=[Turn(QUESTION, "Marit.")])
-    search = engine.ask("And where?", history=[Turn("What runs on Kubernetes?", "The search engine.")])
-    again = engine.ask("And where?", history=[Turn(QUESTION, "Marit.")])
-    tags = [read_query(engine.database.engine, answer.trace_id)["tags"] for answer in (crane, search, again)]
-    assert ["cached" in used for used in tags] == [False, False, True]
-
-
-def test_a_search_of_which_one_leg_failed_is_not_kept(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_after_a_failed_leg_is_whole(engine: QueryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: str) -> list[float]:
         raise ServiceUnavailable("The embedding server is gone.")
 
@@ -129,15 +77,7 @@ def test_a_search_of_which_one_leg_failed_is_not_kept(engine: QueryEngine, monke
         degraded = engine.search(QUESTION)
     assert any("dense search failed" in note for note in degraded.trace.notes)
     whole = engine.search(QUESTION)
-    assert not is_cached(whole.trace)
     assert whole.trace.notes == ()
-
-
-def test_no_entries_switch_the_cache_off(corpus: Path, make_settings: Callable[..., Settings]) -> None:
-    settings = make_settings(retrieval=RetrievalSettings(cache_entries=0))
-    ingest(settings, [str(corpus)])
-    engine = build_query_engine(settings)
-    assert [is_cached(engine.search(QUESTION).trace) for _ in range(2)] == [False, False]
 
 
 # The query log
