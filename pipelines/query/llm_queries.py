@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from pipelines.query.reply import first_json, is_refusal, without_template, without_thoughts
+from pipelines.query.reply import WORDS, first_json, is_refusal, without_template, without_thoughts
 from pipelines.query.verification.words import lowered
 from pipelines.store.tokens import tokenise
 from pipelines.text import canonical, fold
@@ -26,26 +26,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 # First words of a line that speaks of the questions, before and after them.
-_REWORDED = [f"re{verb}" for verb in ("written", "worded", "phrased", "write", "word", "phrase")]
-_PREAMBLES = (
-    "sure", "certainly", "of course", "absolutely", "okay", "ok", "great", "gladly", "happy to", "no problem", "here's",
-    "here is", "here are", "here're", "below is", "below are", "as requested", "the following", "my search",
-    "my answer", "the rewritten", "the reworded", "the question", "the queries", "the user",
-    *(f"{who} {verb}" for who in ("i've", "i have", "i'll", "i will", "i would", "i'd", "my") for verb in _REWORDED),
-)  # fmt: skip
-_AFTERWORDS = (
-    "let me know", "i hope", "hope this", "feel free", "would you like", "note", "explanation", "reason", "reasoning",
-    "if you need", "if you want", "if you would",
-    *(f"these {what}" for what in ("queries", "questions", "variants", "versions")),
-    *(f"this {what}" for what in ("rewrite", "rewritten", "version", "query", "question", "passage")),
-)  # fmt: skip
-_NO_REWRITES = ("no rewrite", "no change", "no answer", "unchanged")
+_PREAMBLES, _AFTERWORDS, _NO_REWRITES = (tuple(WORDS[name]) for name in ("preambles", "afterwords", "no_rewrites"))
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
-_FIELDS = (
-    "quer", "question", "rewrit", "variant", "search", "answer", "passage", "hypothe", "text", "result", "output",
-    "version", "sub",
-)  # fmt: skip
-_ASIDES = ("explan", "reason", "note", "comment", "type", "thought", "original", "intent", "language", "confidence")
 
 
 def parse_queries(reply: str, question: str, limit: int) -> list[str]:
@@ -122,8 +104,8 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
             yield from _texts(item, depth - 1)
     elif isinstance(value, dict) and depth:
         named = {name.casefold(): item for name, item in value.items()}
-        named = {name: item for name, item in named.items() if not any(word in name for word in _ASIDES)}
-        fields = {name: item for name, item in named.items() if any(word in name for word in _FIELDS)}
+        named = {name: item for name, item in named.items() if not any(word in name for word in WORDS["asides"])}
+        fields = {name: item for name, item in named.items() if any(word in name for word in WORDS["fields"])}
         for item in (fields or named).values():
             yield from _texts(item, depth - 1)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import ne
+from pathlib import Path
 from typing import Any
 
 from config.prompts import NO_ANSWER, QUESTION, REMINDER_PROSE
@@ -17,9 +18,8 @@ from pipelines.text import fold
 
 _LONGEST = 40_000  # characters of a reply that are read
 _TRIED = 3  # braces from which JSON is read
-_ANSWER_KEYS = ("answer", "response", "text", "content", "reply", "result")
-_SOURCE_KEYS = ("sources", "source", "citations", "references", "footnotes")
-_NUMBER_KEYS = ("n", "id", "number", "index", "source", "source_id", "ref")
+WORDS: dict[str, list[str]] = json.loads(Path(__file__).with_name("reply_words.json").read_text(encoding="utf-8"))
+_ANSWER_KEYS, _SOURCE_KEYS = WORDS["answer_keys"], WORDS["source_keys"]
 _KEY = re.compile(r"""\{\s{0,40}["'“]?(?:answer|response|sources)["'”]?\s{0,9}:""", re.IGNORECASE)
 # Of JSON with a fault: the text of the answer up to the key after it or the end, and what is listed as its sources.
 _FIELDS = re.compile(
@@ -93,7 +93,7 @@ def listed_source_numbers(listed: Sequence[Any], sources: Sequence[Source]) -> t
 
 def _numbers(item: Any) -> Iterator[int]:
     if isinstance(item, dict):
-        item = next((item[key] for key in _NUMBER_KEYS if key in item), None)
+        item = next((item[key] for key in WORDS["number_keys"] if key in item), None)
     if isinstance(item, str):
         bare = fold(item[:200]).replace("source", "").replace("document", "").replace("ref", "")
         yield from () if any(map(str.isalpha, bare)) else numbers_of(bare)
@@ -126,27 +126,13 @@ _CUT_MARK = re.compile(
 )
 _TEMPLATE = re.compile(r"<\|[^|<>\n]{1,40}\|>|<(?:start|end)_of_turn>|<(?:bos|eos|/?s)>|\[/?INST\]|<</?SYS>>")
 # A token that begins with one of these ends a turn; any other is left out.
-_ENDS = ("<|im_", "<|end", "<|eo", "<|start", "<end_", "<start_", "<eos", "</s>", "[INST")
+_ENDS = tuple(WORDS["turn_ends"])
 _ROLES = ("assistant", "model")
 _FEWEST_WORDS, _PHRASE, _LONG, _LONGEST_PERIOD, _LEAST_RUN = 5, 4, 8, 40, 12  # words
 _TIMES, _ALIKE_ITEMS = 3, 5  # in a row
 _ANSWER_LABEL = "Answer: "
 _ECHOED_LINES = tuple(line.split("{")[0][:60] for line in REMINDER_PROSE.splitlines())
-_SOURCES_HEADINGS = frozenset(
-    [
-        "source",
-        "sources",
-        "source cited",
-        "sources cited",
-        "references",
-        "citations",
-        "footnotes",
-        "bibliography",
-        "works cited",
-    ]
-)
 _BULLETS = ("-", "*", "•", "[", "［", "【")
-_NOTHING = frozenset(["", "null", "none", "nil", "undefined", "n/a", "na", "nothing", "no answer", "nan", "...", "…"])
 _MATERIAL = r"(?:the |these |your )?(?:\w+ ){0,2}(?:sources|documents|context|passages|excerpts)"
 _TELLS = r"(?:contain|mention|say|state|provide|include|specify|answer|give|tell)"
 _REFUSAL = re.compile(
@@ -318,7 +304,7 @@ def before_sources_list(text: str) -> str:
 
 def is_empty_reply(text: str) -> bool:
     """True if a whole reply is no answer: `null`, `n/a`, nothing at all."""
-    return text.strip("\"'`*_ .!\n\t").casefold() in _NOTHING
+    return text.strip("\"'`*_ .!\n\t").casefold() in WORDS["no_answers"]
 
 
 def is_refusal(sentence: str, *, is_supported: bool) -> bool:
@@ -337,7 +323,7 @@ def _without_sources(lines: list[str]) -> list[str]:
 
 
 def _is_sources_heading(line: str) -> bool:
-    return line.strip("#*_: \t").lower() in _SOURCES_HEADINGS
+    return line.strip("#*_: \t").lower() in WORDS["headings_of_sources"]
 
 
 def _is_listed(line: str) -> bool:
