@@ -2,11 +2,10 @@
 
 import shutil
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 from llama_index.core.embeddings import BaseEmbedding
 
@@ -43,7 +42,6 @@ from pipelines.store.vector_store import (
 from pipelines.types import EmbeddingIdentity, Filters
 
 _STATE = "state"
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +121,38 @@ class ActiveIndex:
         prevent_drop(self._database.engine, index.store.table)
         return index
 
-    def read(self, work: Callable[[ModelIndex], _Result]) -> _Result:
-        """The result of `work` on the active index, in one state of the corpus; it is done again where it was in vain.
+    def attempts(self) -> Iterator[AbstractContextManager[ModelIndex]]:
+        """One attempt to read from the active index, and a second one where the first is in vain.
 
-        That is where another embedding model was promoted and the table of the one before was dropped, before anything
-        was read of it.
+            for attempt in active.attempts():
+                with attempt as index:
+                    found = ...
+
+        The second is made where another embedding model was promoted and the table of the one before was dropped,
+        before anything was read of it. Each attempt reads one state of the corpus. No call is around what is read.
         """
-        index: ModelIndex | None = None
-        try:
-            with self.snapshot():
+        failed: list[FootnoteError] = []
+        yield self._attempt(failed, is_last=False)
+        if failed:
+            yield self._attempt(failed, is_last=True)
+
+    @contextmanager
+    def _attempt(self, failed: list[FootnoteError], *, is_last: bool) -> Iterator[ModelIndex]:
+        with ExitStack() as state:
+            state.enter_context(self.snapshot())
+            try:
                 index = self.now()
-                return work(index)
-        except FootnoteError:
-            if index is not None and index.identity == self.now().identity:
-                raise
-        with self.snapshot():
-            return work(self.now())
+            except FootnoteError:
+                state.close()
+                state.enter_context(self.snapshot())
+                index, is_last = self.now(), True
+            try:
+                yield index
+            except FootnoteError as error:
+                state.close()
+                if is_last or index.identity == self.now().identity:
+                    raise
+                failed.append(error)
 
     def _load(self, since: ActiveModel) -> ModelIndex:
         """Build the new model's index, and only then drop those before the last."""

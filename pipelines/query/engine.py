@@ -24,7 +24,7 @@ from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
 from pipelines.query.ablation import change_settings
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
-from pipelines.query.answer import AnswerEvent, Draft
+from pipelines.query.answer import AnswerEvent
 from pipelines.query.answerers import first_draft
 from pipelines.query.answerers.model import passage_count
 from pipelines.query.cited_documents import note_partial_documents, with_identical_documents
@@ -194,13 +194,12 @@ class QueryEngine(BaseQueryEngine):
     def _answered(self, request: Request, *, record: bool) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
         """Yield the events of an answer; return the Answer and its trace. `record` logs it."""
 
-        def drafted(index: ModelIndex) -> tuple[Search, Draft]:
-            search = self._begin(request, index)
-            return search, first_draft(search, partial(retrieve_context, search))
-
         meter = Meter()
         with metering(meter):
-            search, draft = self.active.read(drafted)
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    draft = first_draft(search, partial(retrieve_context, search))
         ledger = search.ledger
         with ledger.stage("write"):
             answer = yield from metered(meter, draft.events())
@@ -350,8 +349,17 @@ class QueryEngine(BaseQueryEngine):
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no retriever worked.
         """
-        request = self._request(question, filters, audience, mode=mode, top_n=top_n)
-        return self._find(request, record=record)[0]
+        request, meter = self._request(question, filters, audience, mode=mode, top_n=top_n), Meter()
+        with metering(meter):
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    outcome = find(search)
+                    results = _results(outcome, search)
+        trace, intent = search.trace(), search.intent
+        if record:
+            self._log_search(trace, meter, index)
+        return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
 
     def rank(self, question: str, *, k: int, mode: Mode | None = None, cut: bool = False) -> list[NodeWithScore]:
         """Every candidate of each retriever's first k, best first, after the factors; for evaluation.
@@ -359,7 +367,7 @@ class QueryEngine(BaseQueryEngine):
         With `cut`, those that the cuts left of them, at most k / leg_factor.
         """
         top_n = -(-k // self.settings.retrieval.leg_factor)
-        _, outcome = self._find(self._request(question, mode=mode, top_n=top_n))
+        outcome = self._find(self._request(question, mode=mode, top_n=top_n))
         return outcome.ranking if cut else outcome.ranked
 
     def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> SearchOutcome:
@@ -368,24 +376,23 @@ class QueryEngine(BaseQueryEngine):
         Raises:
             RetrievalError: If the question cannot be searched.
         """
-        return self._find(self._request(question, top_n=top_n, history=history))[1]
+        return self._find(self._request(question, top_n=top_n, history=history))
 
-    def _find(self, request: Request, *, record: bool = False) -> tuple[SearchReport, SearchOutcome]:
-        """A search, and its outcome with all candidates; `record` logs it."""
-
-        def found(index: ModelIndex) -> tuple[Search, SearchOutcome, tuple[SearchResult, ...]]:
-            search = self._begin(request, index)
-            outcome = find(search)
-            return search, outcome, _results(outcome, search)
-
+    def _find(self, request: Request, *, record: bool = False) -> SearchOutcome:
+        """The outcome of a search; only with `record` it is logged."""
         meter = Meter()
         with metering(meter):
-            search, outcome, results = self.active.read(found)
-        trace, intent = search.trace(), search.intent
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    outcome = find(search)
         if record:
-            usage = meter.usage()
-            _log_query(self.database.engine, trace, None, usage, self._cost(usage, search.index))
-        return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace), outcome
+            self._log_search(search.trace(), meter, index)
+        return outcome
+
+    def _log_search(self, trace: Trace, meter: Meter, index: ModelIndex) -> None:
+        usage = meter.usage()
+        _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
 
     def _begin(self, request: Request, index: ModelIndex) -> Search:
         return begin_search(request, self.settings, index, self.llm, self._fingerprint(index))
@@ -468,7 +475,7 @@ class _SearchRetriever(BaseRetriever):
         request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
         if query_bundle.embedding is not None:
             request = replace(request, embedding=tuple(query_bundle.embedding))
-        found = ((hit.node, hit.score) for hit in self._engine._find(request, record=True)[1].ranking)
+        found = ((hit.node, hit.score) for hit in self._engine._find(request, record=True).ranking)
         return [
             NodeWithScore(node=restored(node) if isinstance(node, TextNode) else node, score=score)
             for node, score in found

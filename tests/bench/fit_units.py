@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from config.settings import get_settings
 from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
-from pipelines.query.active_index import ModelIndex
 from pipelines.query.answerers.quotation import extract_from
 from pipelines.query.context import retrieve_context
 from pipelines.query.engine import QueryEngine
 from pipelines.query.quotable_units import QuotableUnit
-from pipelines.query.search import Request
 from pipelines.query.unit_scoring import (
     ANSWER_SIGNALS,
     SIGNALS,
@@ -58,13 +56,10 @@ def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
     """The topics of which units were scored."""
     found = []
     for topic in (topic for topic in topics if topic.kind not in _NOT_QUOTED):
-        request = engine._request(topic.question, top_n=engine.passages)
-
-        def scored_units(index: ModelIndex, request: Request = request) -> ScoredUnits | None:
-            search = engine._begin(request, index)
-            return extract_from(retrieve_context(search), search, 1.0).scored
-
-        scored = engine.active.read(scored_units)
+        for attempt in engine.active.attempts():
+            with attempt as index:
+                search = engine._begin(engine._request(topic.question, top_n=engine.passages), index)
+                scored = extract_from(retrieve_context(search), search, 1.0).scored
         if scored is not None:
             right = [any(holds(unit, quote) for quote in topic.quotes) for unit in scored.units]
             group = topic.quotes[0].document if topic.quotes else topic.id
