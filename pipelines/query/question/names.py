@@ -118,8 +118,7 @@ def _is_person_name(text: Text, name: Name) -> bool:
     before = [word.text for word in text.words if word.end <= name.start][-2:]
     after = [word.text for word in text.words if word.start >= name.end]
     is_asked = before[-1:] != [] and before[-1] in words("being") and before[0] == "who"
-    said = after[after[:1] != [] and after[0] in words("still") :][:1]
-    is_described = before[-1:] in (["is"], ["was"]) and bool(said) and said[0] in words("somebody-s")
+    is_described = before[-1:] in (["is"], ["was"]) and not words("somebody-s").isdisjoint(after[:1])
     of_thing = bool(after) and (after[0] in words("by-things") or after == ["work"])
     acts = name.acts and not (of_thing and text.all[0] not in words("asks-of-people"))
     return acts or is_described or is_asked or name.owns

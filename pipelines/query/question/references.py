@@ -57,7 +57,7 @@ def resolve_references(question: str, turns: Sequence[Turn]) -> str:
     if several is not None and (several_things := _several(read(turns[0].question), who)):
         return text.with_words(Phrase(several, several + 1), several_things)
     it = next((at for at, word in enumerate(text.words) if word.text in ("it", "its") and not word.owns), None)
-    if not what or it is None or (text.all[it + 1 : it + 2] and text.all[it + 1] in words("certain")):
+    if not what or it is None:
         return resolved
     return text.with_words(Phrase(it, it + 1), what + "’s" * (text.all[it] == "its"))
 

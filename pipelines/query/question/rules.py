@@ -98,17 +98,11 @@ def is_greeting(question: str) -> bool:
 
 def reply_to_courtesy(question: str) -> str:
     """The reply to a greeting or to thanks, in its language; empty for anything else."""
-    text = read(question)
+    said = read(question).set
     for language in REPLIES:
-        at, thanks = 0, False
-        while at < len(text.words):
-            thanked = text.at(f"thanks-{language}", at)
-            place = thanked or text.at(f"hello-{language}", at)
-            if place is None:
-                break
-            at, thanks = place.last, thanks or thanked is not None
-        if at and at == len(text.words):
-            return REPLIES[language][thanks]
+        thanks, greets = words(f"thanks-{language}"), words(f"hello-{language}")
+        if said <= thanks | greets | words(f"polite-{language}") and not said.isdisjoint(thanks | greets):
+            return REPLIES[language][not said.isdisjoint(thanks)]
     return ""
 
 

@@ -11,7 +11,18 @@ from pipelines.query.question.words import counted_things, read, words
 ROOM = Path(str(question.__file__)).parent
 VOCABULARY = tomllib.loads((ROOM / "words.toml").read_text(encoding="utf-8"))
 # Lists that are named by a part of their name: by a table of categories, sections, values, or languages.
-FAMILIES = ("category-", "section-", "disputed-", "overview-", "corpus-", "years-", "wants-", "hello-", "thanks-")
+FAMILIES = (
+    "category-",
+    "section-",
+    "disputed-",
+    "overview-",
+    "corpus-",
+    "years-",
+    "wants-",
+    "hello-",
+    "thanks-",
+    "polite-",
+)
 
 
 @pytest.mark.parametrize(
