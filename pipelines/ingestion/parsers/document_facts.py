@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from pipelines.blocks import blocks_of, title_of
-from pipelines.facts import CareerRecord, PersonFacts, TalkFacts
+from pipelines.facts import CareerRecord, PersonFacts, SummaryFacts, TalkFacts
+from pipelines.ingestion.parsers.careers.job_lines import listed_jobs
 from pipelines.ingestion.parsers.careers.people import name_in_title, self_introduction, stated_home, summary_of
 from pipelines.ingestion.parsers.careers.records import combined
 from pipelines.ingestion.parsers.careers.section_names import section_of
@@ -23,7 +24,7 @@ _OWN_READERS = frozenset({"resume", "linkedin", "journey"})  # categories whose 
 _INTRODUCING = frozenset({"web", "generic", "notion"})
 _MIN_WORDS = 6
 _NO_LEVEL = 7
-_MAX_PARAGRAPHS = 5
+_MAX_PARAGRAPHS, _NEAR_TOP = 5, 3
 
 
 def document_records(document: Document) -> tuple[CareerRecord, ...]:
@@ -54,7 +55,7 @@ def with_document_records(document: Document, pieces: Sequence[Piece]) -> list[P
 
 
 def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[CareerRecord]:
-    """The person and the summary of a page about its author, or of a page that begins with "I am NAME"."""
+    """The person, the summary and the jobs of a page about its author, or of a page that begins with "I am NAME"."""
     text = document.text
     prose = [block for block in blocks if block.kind == "paragraph" and _count_words(text, block) >= _MIN_WORDS]
     headings = [title_of(text, block.start, block.end) for block in blocks[:3] if block.kind == "heading"]
@@ -62,21 +63,43 @@ def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[Caree
     is_page = _is_about_page(document, titles)
     if not prose or not (is_page or document.category in _INTRODUCING):
         return
-    title = next((title for title in titles if name_in_title(title)), "")
+    title = next((title for title in titles if name_in_title(title)), "") if is_page else ""
+    name = name_in_title(title)
+    told = [block for block in prose if fold(plain(text[block.start : block.end])).startswith(("i ", "i'", "i’"))]
+    named = [block for block in prose if name and _opens_with(text, block, name.partition(" ")[0])]
     for block in prose[: _MAX_PARAGRAPHS if is_page else 1]:
-        if person := self_introduction(text, block.start, block.end, title if is_page else ""):
+        if person := self_introduction(text, block.start, block.end, title):
             home = person.location or (_home(text, prose) if is_page else "")
             yield person.model_copy(update={"location": home})
+            named = [*named, block]
             break
     else:
-        name, opening = name_in_title(title), fold(plain(text[prose[0].start : prose[0].end]))
-        subjects = ("i ", "i'", *((f"{fold(name).partition(' ')[0]} ",) if name else ()))
-        if not is_page or not opening.startswith(subjects):
+        if not is_page or not (told or named):
             return
         if name:
-            yield PersonFacts(span=(prose[0].start, prose[0].end), name=name, location=_home(text, prose))
-    following = takewhile(lambda block: block.kind == "paragraph", blocks[blocks.index(prose[0]) :])
-    if summary := summary_of(text, prose[0].start, [block.end for block in following][-1]):
+            first = min([*told[:1], *named[:1]], key=lambda block: block.start)
+            start = text.rfind(name, 0, first.start)
+            yield PersonFacts(
+                span=(start if start >= 0 else first.start, first.end), name=name, location=_home(text, prose)
+            )
+    yield from _summary(text, blocks, prose, [*told, *named])
+    if is_page and told:
+        yield from listed_jobs(text, blocks)
+
+
+def _opens_with(text: str, block: Block, word: str) -> bool:
+    return fold(plain(text[block.start : block.end])).startswith(f"{fold(word)} ")
+
+
+def _summary(
+    text: str, blocks: Sequence[Block], prose: Sequence[Block], about: Sequence[Block]
+) -> Iterator[SummaryFacts]:
+    """The summary: the paragraphs from the first one on that speaks of the person, if it is near the top."""
+    first = next((block for block in prose[:_NEAR_TOP] if block in about), None)
+    if first is None:
+        return
+    following = takewhile(lambda block: block.kind == "paragraph", blocks[blocks.index(first) :])
+    if summary := summary_of(text, first.start, [block.end for block in following][-1]):
         yield summary
 
 

@@ -20,7 +20,7 @@ from pipelines.query.question.careers import CareerAsk
 from pipelines.query.question.words import words as listed_words
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import STOP_WORDS, tokenise
-from pipelines.text import fold
+from pipelines.text import fold, word_parts
 
 _LEVELS = tuple(map(listed_words, ("doctorate", "master", "bachelor")))
 _LEAST_TITLE = 2  # words of a title that a question must say
@@ -104,10 +104,12 @@ def _named(person: Person, words: Sequence[str]) -> _Named:
     return _Named(tuple(dict.fromkeys(jobs)), tuple(studies), frozenset(used))
 
 
-def _degree(group: Sequence[Fact]) -> list[str]:
-    """The words of a degree: `Doctor of Philosophy - PhD` has `doctor` and `phd`."""
-    letters = (char if char.isalnum() else " " for char in fold(getattr(group[0].record, "degree", "")))
-    return "".join(letters).split()
+def _degree(group: Sequence[Fact]) -> set[str]:
+    """The words of a degree as every document states it: `Doctor of Philosophy - PhD` has `doctor` and `phd`, `B.Eng.`
+    has `beng`.
+    """
+    stated = [word for fact in group for word in fold(getattr(fact.record, "degree", "")).split()]
+    return {part for word in stated for part in (*word_parts(word), "".join(word_parts(word)))}
 
 
 def _place(own: Sequence[str], words: Sequence[str]) -> int | None:

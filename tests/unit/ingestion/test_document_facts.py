@@ -3,10 +3,10 @@
 import pytest
 
 from pipelines.blocks import markdown_blocks
-from pipelines.facts import PersonFacts, ProjectFacts, SummaryFacts, TalkFacts, records_of
+from pipelines.facts import JobFacts, PersonFacts, ProjectFacts, SummaryFacts, TalkFacts, records_of
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
-from pipelines.ingestion.parsers.careers.people import pronouns_in, summary_of
+from pipelines.ingestion.parsers.careers.people import could_be_name, pronouns_in, summary_of
 from pipelines.ingestion.parsers.careers.talks import talk_facts
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.types import NodeMetadata
@@ -69,6 +69,61 @@ def test_a_page_named_after_a_person_states_them_in_the_third_person(load_bytes)
 def test_other_pages_name_nobody(load_bytes, name, text) -> None:
     assert stated(load_bytes, text, name, PersonFacts) == []
     assert stated(load_bytes, text, name, SummaryFacts) == []
+
+
+JOBS = """# Ann Lee
+
+maps of islands for people who sail
+
+I draw maps of small islands for people who sail.
+
+## Now
+
+- Lecturer in Charts, Bergen College, two days a week, since 2018
+- Freelance mapmaker; about six maps a year
+
+## Before
+
+- 2007–2011
+  - Hav & Kyst, Bergen. Surveyor under Ola Nes.
+- One boat, Kelp
+
+## Talks
+
+- Teacher at Fjordconf, 2015–2016
+"""
+
+
+def test_list_items_of_an_about_page_state_jobs(load_bytes) -> None:
+    found = stated(load_bytes, JOBS, "about.md", JobFacts)
+    assert [(job.position, job.company, job.location, job.start_month, job.current) for job in found] == [
+        ("Lecturer in Charts", "Bergen College", "", "2018", True), ("Surveyor", "Hav & Kyst", "Bergen", "2007", False)
+    ]  # fmt: skip
+    assert JOBS[slice(*found[1].span)].startswith("- 2007–2011")
+    (person,) = stated(load_bytes, JOBS, "about.md", PersonFacts)
+    (summary,) = stated(load_bytes, JOBS, "about.md", SummaryFacts)
+    assert (person.name, summary.text) == ("Ann Lee", "I draw maps of small islands for people who sail.")
+    assert stated(load_bytes, JOBS, "notes.md", JobFacts) != []  # its title is the person's name
+    assert stated(load_bytes, JOBS.replace("# Ann Lee", "# Maps"), "notes.md", JobFacts) == []
+
+
+def test_undated_jobs_count_where_a_list_states_several(load_bytes) -> None:
+    text = "# About\n\nI draw maps of small islands.\n\n## Before\n\n- Kelp Press, Oslo: map editor. Good years\n"
+    assert stated(load_bytes, text, "about.md", JobFacts) == []
+    found = stated(load_bytes, f"{text}- Hav & Kyst: surveyor, eleven islands\n", "about.md", JobFacts)
+    assert [(job.position, job.company) for job in found] == [("map editor", "Kelp Press"), ("surveyor", "Hav & Kyst")]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_name"),
+    [
+        ("Ann Lee", True), ("Ann Lee (安李)", True), ("ANN LEE, PhD", True), ("José de la Cruz", True),
+        ("王小明", True), ("Moin / hi 👋", False), ("こんにちは", False), ("Hello", False), ("About me", False),
+        ("Work history", False), ("Maps 2020", False), ("Welcome to my page", False),
+    ],
+)  # fmt: skip
+def test_a_greeting_or_a_section_title_is_no_name(words, is_name) -> None:
+    assert could_be_name(words) == is_name
 
 
 def test_a_summary_is_whole_sentences_of_at_most_600_characters() -> None:

@@ -458,3 +458,52 @@ def test_a_profile_states_pronouns_home_and_summary() -> None:
 
 def test_a_break_of_a_profile_is_no_job() -> None:
     assert [company for company, *_ in jobs(ABOUT)] == ["Acme Corp", "Beta Inc"]
+
+
+def test_a_greeting_above_a_profile_names_nobody() -> None:
+    assert [person.name for person in facts(ABOUT.replace("Jane Doe", "Hej / hi 👋"), PersonFacts)] == []
+
+
+TOWN = """\
+Jane Doe
+Map maker
+Experience
+Kelp Transport
+5 yrs
+Senior Planner
+Full-time
+Jan 2018 - Dec 2020 · 3 yrs
+Planner
+Full-time
+Jan 2016 - Dec 2017 · 2 yrs
+Mersea Group
+Clerk, later Scheduler
+Full-time
+Oct 2012 - Dec 2015 · 3 yrs 3 mos
+Salt & Zest
+Sous-chef
+Sep 2009 - Aug 2011 · 2 yrs
+Languages
+English · Native or bilingual
+Polish  Full professional proficiency
+isiZulu · Limited working
+Licenses & certifications
+Boat licence (category D) · Issued Jan 2017
+Chartered Planner · Issued Jun 2022
+"""
+
+
+def test_a_copied_page_ends_a_company_whose_time_is_used_up() -> None:
+    assert [job[:2] for job in jobs(TOWN)] == [
+        ("Kelp Transport", "Senior Planner"), ("Kelp Transport", "Planner"),
+        ("Mersea Group", "Clerk, later Scheduler"), ("Salt & Zest", "Sous-chef"),
+    ]  # fmt: skip
+
+
+def test_a_copied_page_has_levels_and_dates_beside_names() -> None:
+    assert [(one.language, one.level) for one in facts(TOWN, LanguageFacts)] == [
+        ("English", "Native or bilingual"), ("Polish", "Full professional proficiency"), ("isiZulu", "Limited working"),
+    ]  # fmt: skip
+    assert [(one.name, one.start_month) for one in facts(TOWN, CertificationFacts)] == [
+        ("Boat licence (category D)", "2017-01"), ("Chartered Planner", "2022-06")
+    ]  # fmt: skip

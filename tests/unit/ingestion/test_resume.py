@@ -403,3 +403,49 @@ def test_self_employment_does_not_inherit_the_company_of_an_earlier_job() -> Non
     jobs = records(text, JobFacts)
     assert [(job.company, job.position) for job in jobs] == [("Fathom", "Engineer"), ("", "Freelance developer")]
     assert jobs[1].location == ""
+
+
+@pytest.mark.parametrize(
+    ("studies", "found"),
+    [
+        (
+            "MSc, Maps, Leith University, 2010–2012. Thesis: Islands that drift. Advisor: Dr. Ola Nes\n\n"
+            "B.A.Sc., Civil Engineering (co-op), Porto College, 2004–2009\n",
+            [("Leith University", "MSc", "Maps"), ("Porto College", "B.A.Sc.", "Civil Engineering (co-op)")],
+        ),
+        (
+            "MSc Maps (part-time, with merit)\t2011 – 2012\n\nLeith University; distinction. Dissertation: Of boats"
+            "\n\nBA Geography\t2008 – 2011\n\nPorto University, Porto. Final paper on the trams of Porto\n",
+            [("Leith University", "MSc", "Maps"), ("Porto University", "BA", "Geography")],
+        ),
+    ],
+)
+def test_remarks_behind_a_study_are_no_part_of_it(studies: str, found: list[tuple[str, str, str]]) -> None:
+    read = records(f"Ann Lee\n\nann@lee.example\n\nEDUCATION\n\n{studies}", EducationFacts)
+    assert [(one.institution, one.degree, one.area) for one in read] == found
+
+
+@pytest.mark.parametrize(
+    "skills",
+    [
+        "Code: Rust, Go\n\nSpoken: English, German (B2), Basque\n",
+        "| | |\n|---|---|\n| Code | Rust, Go |\n| Tongues | English 🇬🇧, German (B2) and a little Basque |\n",
+    ],
+)
+def test_a_list_of_skills_that_names_languages_states_spoken_languages(skills: str) -> None:
+    text = f"# Ann Lee\n\nann@lee.example\n\n## Work\n\nEngineer, Acme\t2019 – 2021\n\n## Skills\n\n{skills}"
+    spoken = [(one.language, one.level) for one in records(text, LanguageFacts)]
+    assert [language for language, _ in spoken] == ["English", "German", "Basque"]
+    assert ("German", "B2") in spoken
+    assert [list(one.skills) for one in records(text, SkillsFacts)] == [["Rust", "Go"]]
+
+
+def test_the_level_of_the_last_language_ends_with_its_sentence() -> None:
+    text = "Ann Lee\n\nann@lee.example\n\nLANGUAGES\n\nPolish, English and isiZulu (B1). Boat licence since 2022.\n"
+    spoken = [(one.language, one.level) for one in records(text, LanguageFacts)]
+    assert spoken == [("Polish", ""), ("English", ""), ("isiZulu", "B1")]
+
+
+def test_a_table_of_skills_with_levels_has_a_group_a_row() -> None:
+    text = "# Ann Lee\n\n## Skills\n\n| Area | Tools | Level |\n|---|---|---|\n| Code | Rust, Go | good |\n"
+    assert [(one.group, one.skills) for one in records(text, SkillsFacts)] == [("Code", ("Rust", "Go"))]

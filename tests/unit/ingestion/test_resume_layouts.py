@@ -110,3 +110,16 @@ def test_letter_spaced_headings_and_names_are_read() -> None:
     text = "A N N   L E E\nBaker\n\nW O R K   H I S T O R Y\n\nStaff Engineer, Harrow NV\n2023 – Present\n- Led\n"
     assert jobs(text) == TWO[:1]
     assert records(text, PersonFacts)[0].name == "ANN LEE"
+
+
+def test_a_year_inside_a_position_and_words_of_work_in_an_employers_name_leave_both_whole() -> None:
+    text = (
+        "Ann Lee\n\nann@lee.example\n\nEMPLOYMENT\n\nPlanner (Junior Planner until 2020)\t04/2018 – 08/2023\n\n"
+        "Kelp Executive (worker-owned), Sheffield\n\n- Led\n\nClerk, from 2012 head clerk (night)\t10/2010 – 03/2018\n"
+        "\nMersea Group, Liverpool\n\n- Filed\n\nScheduler\t2008 – 2010\n\nPell Ltd, Leeds\n\n- Planned\n"
+    )
+    assert jobs(text) == [
+        ("Kelp Executive (worker-owned)", "Planner (Junior Planner until 2020)"),
+        ("Mersea Group", "Clerk, from 2012 head clerk (night)"),
+        ("Pell Ltd", "Scheduler"),
+    ]

@@ -8,6 +8,8 @@ from pipelines.facts import PersonFacts, SummaryFacts
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.places import place_score
+from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.careers.separators import without_asides
 from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
 from pipelines.text import fold, plain
@@ -15,6 +17,7 @@ from pipelines.text import fold, plain
 MAX_SUMMARY = 600
 _MIN_WORDS = 6
 _MAX_NAME_WORDS, _MAX_INTRODUCED = 6, 4
+_MAX_IN_SCRIPT = 4  # letters of a name without spaces, as in Chinese or Korean
 _MAX_PLACE_WORDS = 5
 _MAX_HEADLINE = 120
 _ENDS = ",.;:!?()–—"
@@ -103,6 +106,22 @@ def name_in_title(title: str) -> str:
     for sign in ("|", " - ", " – ", " — ", "·", ":"):
         first = first.split(sign)[0]
     return first.strip() if is_name(first.split()) else ""
+
+
+def could_be_name(words: str) -> bool:
+    """True for words that a document may state as its person's name: letters alone, without what is in brackets or
+    behind a comma, and no title of a section or of a page. In a script with capitals they begin with one.
+    """
+    parts = [part.strip(".'’-") for part in without_asides(words).partition(",")[0].split()]
+    is_short = 0 < len(parts) <= _MAX_NAME_WORDS
+    letters = str.maketrans("", "", "-'’.")
+    is_words = all(part.translate(letters).isalpha() for part in parts)
+    particles = word_lists("people")["particles"]
+    if not is_short or not is_words or section_of(words) or fold(words) in word_lists("people")["pages"]:
+        return False
+    if "".join(parts).lower() == "".join(parts).upper():  # a script without capitals
+        return len(parts) > 1 or len(parts[0]) <= _MAX_IN_SCRIPT
+    return all(part[:1].isupper() or fold(part) in particles for part in parts)
 
 
 def is_name(words: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import TypeVar
 
 from pipelines.ingestion.parsers.careers.separators import without_asides
@@ -32,7 +32,6 @@ DEPARTMENT_WORDS = frozenset(_LISTS["departments"])
 UNIT_WORDS = frozenset(_LISTS["units"])
 UNIT_STARTS = frozenset(_LISTS["unit_starts"])
 BREAK_WORDS = frozenset(_LISTS["breaks"])
-SPOKEN_LANGUAGES = frozenset(_LISTS["languages"])
 LEVELS = frozenset(_LISTS["levels"])
 
 MAX_CACHED_LENGTH = 500
@@ -137,7 +136,15 @@ def has_school(words: str) -> bool:
 def degree_score(words: str) -> float:
     """Score the words as a degree, 0 or 2."""
     found = [*_tokens_and_parts(words), *fold(words).split()]
-    return 2.0 * any(token in DEGREE_WORDS or _has_ending(token, DEGREE_ENDINGS) for token in found)
+    known = any(token in DEGREE_WORDS or _has_ending(token, DEGREE_ENDINGS) for token in found)
+    return 2.0 * (known or any(map(_is_dotted_degree, words.split())))
+
+
+def _is_dotted_degree(word: str) -> bool:
+    """True for a degree in letters with full stops, one of them with a small letter: "M.A.Sc.", "B.Mus.Ed."."""
+    parts = word.rstrip(",").split(".")
+    is_short = len(parts) > 2 and all(part.isalpha() and len(part) <= _LONG_ENDING for part in parts[:-1])
+    return is_short and parts[0] in ("B", "M", "D") and any(part[1:].islower() for part in parts[1:-1])
 
 
 def is_employment_type(words: str) -> bool:
@@ -178,8 +185,8 @@ def is_own_work(words: str) -> bool:
 
 
 def looks_named(words: str) -> bool:
-    """True if the words may be a name or a position: mostly capitalised, or with a position word."""
-    found = words.split()
+    """True if the words outside brackets may be a name or a position: mostly capitalised, or with a position word."""
+    found = without_asides(words).split() or words.split()
     if not found or len(found) > 14:
         return False
     if title_score(words) >= 2 and len(found) <= 10:
@@ -197,10 +204,20 @@ def looks_named(words: str) -> bool:
     )
 
 
+@cache
+def spoken_languages() -> frozenset[str]:
+    """The folded names of natural languages, in six languages."""
+    from babel import Locale
+
+    tables = (Locale(code).languages for code in ("en", "de", "fr", "es", "pt", "it"))
+    named = (name for table in tables for code, name in table.items() if len(code) == 2)
+    return frozenset(map(fold, named)) | frozenset(_LISTS["languages"])
+
+
 def language_names(text: str) -> list[tuple[int, int]]:
     """The spans of the names of spoken languages in the text, in order; only names with a capital count."""
     return [
         match.span()
         for match in _LANGUAGE.finditer(text)
-        if match[0][0].isupper() and fold(match[0]) in SPOKEN_LANGUAGES
+        if any(map(str.isupper, match[0])) and fold(match[0]) in spoken_languages()
     ]

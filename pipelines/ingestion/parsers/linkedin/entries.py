@@ -6,12 +6,19 @@ from dataclasses import replace
 from pipelines.contacts import begins_address, email_in, link_spans, without_emails
 from pipelines.facts import CertificationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
-from pipelines.ingestion.parsers.careers.people import phone_in, pronouns_in, summary_of, without_pronouns
+from pipelines.ingestion.parsers.careers.people import (
+    could_be_name,
+    phone_in,
+    pronouns_in,
+    summary_of,
+    without_pronouns,
+)
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.vocabulary import (
     INSTITUTION_ENDINGS,
     INSTITUTION_WORDS,
-    SPOKEN_LANGUAGES,
+    LEVELS,
+    spoken_languages,
     tokens,
 )
 from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry, is_degree, school_entry
@@ -125,7 +132,7 @@ def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     name = headline = location = ""
     if section.name == "person":
         about = [row for row in map(_without_addresses, rows[1:]) if row.words][:3]
-        name = rows[0].words
+        name = rows[0].words if could_be_name(without_pronouns(rows[0].words)) else ""
         location = location_of(about[-1]) if about else ""
         headline = " ".join(row.words for row in about[: -1 if location else None])
     facts = PersonFacts(
@@ -178,16 +185,16 @@ def skills(section: ProfileSection, text: str) -> list[LinkedInEntry]:
 
 
 def languages(section: ProfileSection, text: str) -> list[LinkedInEntry]:
-    """The languages in order, each with its level from brackets or from the line below."""
+    """The languages in order, each with its level from brackets, beside it, or from the line below."""
     found: list[LinkedInEntry] = []
     for row in section.rows:
-        levelled = list(_levelled(text, row.start, row.end))
+        levelled = list(_levelled(text, row.start, row.end)) or _with_level_beside(text, row)
         found += [LinkedInEntry(*facts.span, facts) for facts in levelled]
         if levelled:
             continue
         level = row.words.strip("() ")
         last = found[-1].record if found else None
-        is_language = not SPOKEN_LANGUAGES.isdisjoint(tokens(level))
+        is_language = not spoken_languages().isdisjoint(tokens(level))
         if isinstance(last, LanguageFacts) and not last.level and not (is_language and level == row.words):
             span = last.span[0], row.end
             found[-1] = LinkedInEntry(*span, last.model_copy(update={"level": level, "span": span}))
@@ -206,6 +213,19 @@ def _levelled(text: str, start: int, end: int) -> Iterator[LanguageFacts]:
         start = closed + 1
 
 
+def _with_level_beside(text: str, row: Row) -> list[LanguageFacts]:
+    """The language of a row whose other words are its level: "English · Native", "English  Full proficiency"."""
+    words = text[row.start : row.end].split()
+    at = next((at for at, word in enumerate(words) if not any(map(str.isalpha, word)) or fold(word) in LEVELS), 0)
+    rest = [word for word in words[at:] if any(map(str.isalpha, word))]
+    is_level = bool(rest) and any(fold(word) in LEVELS for word in rest)
+    if not at or not is_level or spoken_languages().isdisjoint(map(fold, words[:at])):
+        return []
+    start = text.index(rest[0], row.start + len(words[0]))
+    language, level = " ".join(words[:at]), " ".join(text[start : row.end].split())
+    return [LanguageFacts(span=(row.start, row.end), language=language, level=level)]
+
+
 def certificates(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     """The certificates in order, one per line; a line with a licence or only dates belongs to the one above.
 
@@ -217,11 +237,14 @@ def certificates(section: ProfileSection, text: str) -> list[LinkedInEntry]:
         last = found[-1].record if found else None
         years = trailing_dates(row.words)
         bare = years is not None and not without_dates(row.words)
-        if isinstance(last, CertificationFacts) and (bare or _names_licence(row.words)):
+        named, _, issued = row.words.partition(" · ")
+        is_whole = _names_licence(issued) and not _names_licence(named.partition(" ")[0])  # "Diver · Issued Jan 2017"
+        if isinstance(last, CertificationFacts) and not is_whole and (bare or _names_licence(row.words)):
             found[-1] = _with_issuer(last, row, text)
             continue
         span = row.start, row.end
-        name, _, issuer = without_dates(row.words).partition(", " if listed else "\n")
+        years = years or (next(iter(date_ranges(issued)), None) if is_whole else None)
+        name, _, issuer = (named if is_whole else without_dates(row.words)).partition(", " if listed else "\n")
         record = CertificationFacts(span=span, name=name[:200], issuer=issuer[:200], **date_fields(years))
         found.append(LinkedInEntry(*span, record if name else None))
     return found

@@ -8,7 +8,13 @@ from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, du
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.separators import cuts
-from pipelines.ingestion.parsers.careers.vocabulary import DEGREE_ENDINGS, DEGREE_WORDS, EMPLOYMENT_TYPES, tokens
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    DEGREE_ENDINGS,
+    DEGREE_WORDS,
+    EMPLOYMENT_TYPES,
+    title_score,
+    tokens,
+)
 from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
 from pipelines.text import digit_runs, fold
 
@@ -186,17 +192,32 @@ def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
         length = next((up for up in range(max(before + 2, at - 5), at) if _is_total_duration(rows[up])), -1)
         typed = at - 1 > before and _is_employment_type(rows[at - 1].words)
         position = at - 2 if typed else at - 1
+        is_full = len(counted) >= total - 1 and len(counted.union(months)) > total + 2
         if length > 0:
             company, total, counted = length - 1, stated_months(rows[length].words), frozenset(months)
             heads.append(_Head(company, company, position, at, True))
-        elif company >= 0 and total and (typed or _is_same_company(rows[at - 1], total, counted, months, len(heads))):
+        elif (
+            company >= 0
+            and total
+            and not (typed and is_full)
+            and (typed or _is_same_company(rows[at - 1], total, counted, months, len(heads)))
+        ):
             heads.append(_Head(position, company, position, at, False))
             counted |= frozenset(months)
         else:
-            company, total = at - 1, 0
-            heads.append(_Head(max(before + 1, at - 2), company, at - 2 if at - 2 > before else -1, at, True))
+            first, total = max(before + 1, at - 2 - typed), 0
+            position = at - 2 if at - 2 > before else -1
+            company = at - 3 if typed and at - 3 > before else at - 1
+            if not typed and position >= 0 and _is_position_below(rows[position], rows[company]):
+                company, position = position, company
+            heads.append(_Head(first, company, position, at, True))
         before = at
     return heads
+
+
+def _is_position_below(row: Row, below: Row) -> bool:
+    """True if the lower one of two rows is the position, which says no type of employment, and the upper one is not."""
+    return "·" not in below.words and title_score(below.words) >= 1 > title_score(row.words)
 
 
 def _is_employment_type(words: str) -> bool:

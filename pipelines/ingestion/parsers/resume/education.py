@@ -101,7 +101,7 @@ def _parts_and_places(entry: ResumeEntry) -> tuple[list[str], list[str]]:
         for piece in _pieces(words):
             if place_score(piece) >= 3:
                 places.append(piece)
-            elif piece and not _is_grade(piece) and not (parts and _DETAIL.match(piece)):
+            elif piece and not _is_grade(split_aside(piece)[0]) and not (parts and _DETAIL.match(piece)):
                 parts.append(piece)
     asides = [split_aside(part) for part in parts]
     dropped = [_is_grade(aside) or is_employment_type(aside) for _, aside in asides]
@@ -230,7 +230,10 @@ def _record(
 def _degree_and_area(words: str) -> tuple[str, str]:
     """The degree and its subject: "PhD in Physics", "BSc Physics", "Master of Science, Physics"."""
     for cut in cuts(words, ",:-(", _IN | _OF):
-        left, right = words_of(words[: cut.start]), words_of(words[cut.end :].rstrip(")"))
+        left, right = (
+            words_of(words[: cut.start]),
+            words_of(words[cut.end :].removesuffix(")" if cut.sign == "(" else "")),
+        )
         if left and right and degree_score(left) and cut.sign not in _OF:
             return left, right
     known = _PHRASE.match(words) or _LEADING.match(words)

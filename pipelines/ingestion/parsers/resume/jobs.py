@@ -11,7 +11,7 @@ from pipelines.ingestion.parsers.careers.dates import DateRange
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year, job_line, supported_by
 from pipelines.ingestion.parsers.careers.section_names import section_of
-from pipelines.ingestion.parsers.careers.separators import cuts, split_aside
+from pipelines.ingestion.parsers.careers.separators import cuts, split_aside, without_asides
 from pipelines.ingestion.parsers.careers.vocabulary import (
     NOT_INDUSTRIES,
     company_score,
@@ -51,6 +51,7 @@ _BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"
 COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
 # Cost of a place after the position: if the company comes before the position, and if it does not.
 _COST_BEHIND, _COST_BEFORE = 0.1, 0.3
+_COST_UNNAMED = 1.5  # of a name before a place that no employer takes
 _NO_CANDIDATE = NameCandidate("", 0, 0, 0)
 _MIN_VOTE, _MAX_VOTE = -2.0, 4.0
 _FEW_JOBS = 4
@@ -63,7 +64,7 @@ def role_fit(company: str, position: str) -> float:
     """Score the words as a company and a position, about -6 to 5; either may be empty."""
     first, _, more = position.partition(", ")
     titled = first if is_department(more) else position
-    score = title_score(titled) - title_score(company) + company_score(company) - company_score(titled)
+    score = title_score(titled) - title_score(without_asides(company)) + company_score(company) - company_score(titled)
     score -= 2.0 * (place_score(company) >= 3) + 2.0 * (place_score(position) >= 2)
     return score - _company_penalty(company) - _position_penalty(position, titled)
 
@@ -218,7 +219,14 @@ def _with_places(
     if city:
         return
     for place in sorted(candidates.apart(taken), key=lambda place: -_place_worth(place, place_scores, company))[:2]:
-        score = base + _place_worth(place, place_scores, company) - _unused_penalty(candidates, {*taken, place.segment})
+        # the name of an employer before the place
+        unnamed = _COST_UNNAMED * (not company.words and place.row > 0 and looks_named(place.head))
+        score = (
+            base
+            - unnamed
+            + _place_worth(place, place_scores, company)
+            - _unused_penalty(candidates, {*taken, place.segment})
+        )
         yield JobReading(company.words, position.words, place.words, score=score), place
     for candidate in used:
         if tail := candidate.tail:

@@ -12,7 +12,14 @@ from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.separators import split_at
-from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text, has_title, is_break, looks_named
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    cached_for_short_text,
+    degree_score,
+    has_school,
+    has_title,
+    is_break,
+    looks_named,
+)
 from pipelines.ingestion.words import word_lists
 from pipelines.text import plain, word_parts
 from pipelines.types import Block
@@ -42,6 +49,8 @@ _MAX_LABEL, _MAX_LABEL_WORDS = 60, 9
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 _MAX_NAME_WORDS = 16
 _FEW_WORDS = 10
+_MIN_NAME_WORDS, _MIN_REMARK = 2, 3
+_MIN_LETTERS = 5  # of the last word of a sentence that is no abbreviation
 _STYLED, _OTHERS = 2, 5
 _OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$" rf"|{_LEADER}$")
 _SENTENCE_ENDS = tuple(".!?;:…")
@@ -245,18 +254,45 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
 
 
 def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
-    """The line; a name with its dates and a description that goes on behind them are two."""
+    """The line; a name with its dates, or a study with its school, and a description that goes on behind are two."""
     ranges = date_ranges(text[line.start : line.end])
-    if line.kind != "text" or len(ranges) != 1 or not ranges[0].start:
+    if line.kind != "text":
         return [line]
+    if len(ranges) != 1 or not ranges[0].start:
+        return _without_remarks(text, line)
     end, after = line.start + ranges[0].end, text[line.start + ranges[0].end : line.end].lstrip(" .:)–—-")
     name = text[line.body : line.start + ranges[0].start].rstrip(" (,:–—-")
-    if not after[:1].isupper() or len(after.split()) <= _FEW_WORDS or not after.endswith(_SENTENCE_ENDS):
-        return [line]
+    is_sentence = len(after.split()) > _FEW_WORDS and after.endswith(_SENTENCE_ENDS)
+    if not after[:1].isupper() or not (is_sentence or _begins_with_label(after)):
+        return _without_remarks(text, line)
     is_range = bool(ranges[0].end_month or ranges[0].current)
-    if len(name.split()) > _FEW_WORDS or not (looks_named(name) if is_range else has_title(name)):
+    if len(name.split()) > _FEW_WORDS + 2 * _is_study(name) or not (looks_named(name) if is_range else has_title(name)):
         return [line]
-    return [replace(line, end=end), ResumeLine(line.end - len(after), line.end, line.end - len(after), "text")]
+    return _in_two(line, end, len(after))
+
+
+def _without_remarks(text: str, line: ResumeLine) -> list[ResumeLine]:
+    """The line; a study or a school, and sentences behind it ("MSc, Leith University. Thesis: Maps"), are two."""
+    end = text.find(". ", line.body, line.end)
+    name, after = text[line.body : end], text[end + 2 : line.end].lstrip()
+    last = name.split()[-1] if end > 0 and name.split() else ""
+    is_word = len(last) >= _MIN_LETTERS and last.isalpha() and name.count("(") == name.count(")")
+    is_short = is_word and _MIN_NAME_WORDS <= len(name.split()) <= _FEW_WORDS
+    if not is_short or not after[:1].isupper() or len(after.split()) <= _MIN_REMARK or not _is_study(name):
+        return [line]
+    return _in_two(line, end, len(after))
+
+
+def _in_two(line: ResumeLine, end: int, rest: int) -> list[ResumeLine]:
+    return [replace(line, end=end), ResumeLine(line.end - rest, line.end, line.end - rest, "text")]
+
+
+def _begins_with_label(words: str) -> bool:
+    return words.partition(" ")[0].endswith(":") and len(words.split()) > _MIN_REMARK
+
+
+def _is_study(words: str) -> bool:
+    return has_school(words) or degree_score(words) > 0
 
 
 def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
@@ -316,7 +352,8 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
         replace(found, start=found.start + line.start, end=found.end + line.start) for found in date_ranges(raw)
     )
     lengths = [(start + line.start, end + line.start) for start, end in durations(raw)]
-    holes = [(date.start, date.end) for date in dates] + lengths
+    ranges = [date for date in dates if date.end_month or date.current]
+    holes = [(date.start, date.end) for date in ranges or dates] + lengths  # "Cook, from 2010 head chef" is one name
     if line.kind in ("bullet", "more"):
         return _dated_item(text, line, dates, holes)
     parts = tuple(segments(text, line.body, line.end, holes))

@@ -18,6 +18,7 @@ from pipelines.facts import (
 )
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import (
+    could_be_name,
     is_name,
     phone_in,
     pronouns_in,
@@ -65,6 +66,7 @@ _MAX_LANGUAGE_LEVEL = 60
 _MAX_SKILL_WORDS = 7
 _MAX_GROUP, _MAX_GROUP_WORDS = 50, 5
 _MAX_ITEM_WORDS = 4
+_PAIRED = (2, 3)  # cells of a row of skills: a name, a list, and perhaps a level
 _ITEM_ENDS = frozenset(",;|\t\n•·∙●⋅▪◦‖¦")
 _LIST_MARKS = ",;•·"
 _AND = frozenset(("and", "und", "et", "y", "e", "&"))
@@ -92,7 +94,7 @@ def read_text(text: str, part: SectionPart) -> Piece:
     start, end = part.lines[0].start, part.lines[-1].end
     records: Sequence[CareerRecord] = ()
     if part.section in ("skills", "top_skills"):
-        records = skill_facts(text, part.lines)
+        records = [record for found in skill_facts(text, part.lines) for record in _spoken_or(text, found)]
     elif part.section == "languages":
         records = language_facts(text, start, end)
     kind = _KINDS.get(part.section, "text")
@@ -347,15 +349,33 @@ def language_facts(text: str, start: int, end: int) -> list[LanguageFacts]:
         language = text[first:last]
         if language in found:
             continue
-        near = following - last <= 3 * _MAX_LANGUAGE_LEVEL
-        level = words_of(_LEVEL_MARKS.sub(" ", text[last:following])) if near else ""
-        level = level.removesuffix(" and").strip()
-        level = level.strip("()[] ") if level.count("(") != level.count(")") or level.startswith("(") else level
-        if level and level in " ".join(text[last:following].split()) and len(level) <= _MAX_LANGUAGE_LEVEL:
-            found[language] = LanguageFacts(language=language, level=level, span=(first, following))
+        ends = (at for sign in (". ", ";") if (at := text.find(sign, last, following)) >= 0)
+        until = next(ends, following)
+        level = _language_level(text[last:until]) if until - last <= 3 * _MAX_LANGUAGE_LEVEL else ""
+        if level and level in " ".join(text[last:until].split()) and len(level) <= _MAX_LANGUAGE_LEVEL:
+            found[language] = LanguageFacts(language=language, level=level, span=(first, until))
         else:
             found[language] = LanguageFacts(language=language, span=(first, last))
     return list(found.values())
+
+
+def _language_level(words: str) -> str:
+    """The words behind a language up to a comma outside brackets, without "and", signs and the brackets around them."""
+    level = " ".join(part for part in words_of(_LEVEL_MARKS.sub(" ", words)).split() if any(map(str.isalnum, part)))
+    if words.lstrip().startswith("(") and ")" in words:
+        return words_of(_LEVEL_MARKS.sub(" ", words.partition(")")[0])).lstrip("( ")
+    sides = (level.count("(", 0, at) - level.count(")", 0, at) for at in range(len(level)))
+    level = level[: next((at for at, depth in enumerate(sides) if level[at] == "," and not depth), None)]
+    parts = level.split()
+    edges = slice(bool(parts) and parts[0] in _AND, -1 if len(parts) > 1 and parts[-1] in _AND else None)
+    level = " ".join(parts[edges])
+    return level.strip("()[] ") if level.count("(") != level.count(")") or level.startswith("(") else level
+
+
+def _spoken_or(text: str, record: SkillsFacts) -> Sequence[CareerRecord]:
+    """The languages of a list of skills most of whose items name one; else the list itself."""
+    spoken = language_facts(text, *record.span)
+    return spoken if len(spoken) > 1 and 2 * len(spoken) > len(record.skills) else [record]
 
 
 def skill_facts(text: str, lines: Sequence[ResumeLine]) -> list[SkillsFacts]:
@@ -368,7 +388,8 @@ def skill_facts(text: str, lines: Sequence[ResumeLine]) -> list[SkillsFacts]:
 def _skill_groups(text: str, lines: Sequence[ResumeLine]) -> Iterator[tuple[str, Iterable[str], tuple[int, int]]]:
     """Yield (group name, skills, span); unnamed lines join the group before, a name without skills is a skill."""
     group, found, span = "", dict[str, None](), (0, 0)
-    lines = [line for line in lines if not is_rule(text, line)]
+    heads = {line for line, below in pairwise(lines) if below.kind == "row" and is_rule(text, below)}
+    lines = [line for line in lines if not is_rule(text, line) and not (line in heads and _is_head(_cells(text, line)))]
     for line, (name, skills) in zip(lines, _names_and_skills(text, lines), strict=True):
         if name:
             if found or group:
@@ -402,8 +423,13 @@ def _cells(text: str, line: ResumeLine) -> list[str]:
 
 
 def _is_pair(cells: Sequence[str]) -> bool:
-    """True if the cells are a group name and a list."""
-    return len(cells) == 2 and _is_list(cells[1]) and not _is_list(cells[0])
+    """True if the cells are a group name and a list, perhaps with a level behind."""
+    return len(cells) in _PAIRED and _is_list(cells[1]) and not _is_list(cells[0])
+
+
+def _is_head(cells: Sequence[str]) -> bool:
+    """True for the names of three columns or more."""
+    return len(cells) > min(_PAIRED) and not any(map(_is_list, cells))
 
 
 def _is_list(words: str) -> bool:
@@ -414,7 +440,7 @@ def _group_and_skills(text: str, line: ResumeLine, paired: bool) -> tuple[str, l
     """The group name and the skills of a line; if `paired`, a line of two cells has one in each."""
     raw = text[line.body : line.end]
     cells = _cells(text, line)
-    if paired and len(cells) == 2:
+    if paired and len(cells) in _PAIRED:
         return words_of(cells[0]).rstrip(":"), list(_skills(cells[1]))
     name, listed = _split_group(raw)
     if name and len(name.split()) <= _MAX_GROUP_WORDS:
@@ -535,7 +561,7 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
     chosen = next((line for line in near if _is_name(without_pronouns(phrases[line][0]))), first)
     name, *beside = phrases[chosen]
     name = without_pronouns(name)
-    if not name or len(name) > _MAX_PERSON_NAME or any(map(str.isdigit, name)) or not (titled or _is_name(name)):
+    if len(name) > _MAX_PERSON_NAME or not (could_be_name(name) if titled else _is_name(name)):
         return "", ""
     headline = next(iter(beside), position if chosen != first else "")
     below = next((line for line in phrases if line.start > chosen.start and fold(phrases[line][0]) != fold(name)), None)
