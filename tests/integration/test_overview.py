@@ -112,3 +112,16 @@ def test_facts_that_change_are_read_again(engine: QueryEngine) -> None:
     for document in {fact.document_id for fact in stated if fact.record.type == "person"}:
         engine.store.delete(document)
     assert "Porto" not in engine.ask("Where does Ines live?").answer
+
+
+def test_what_somebody_may_be_hired_for_is_found_on_pages_that_are_no_resume(
+    ingested: Ingested, make_settings: MakeSettings
+) -> None:
+    told = "I draw maps of small islands for people who sail there, and I have done so since the flood of 2012."
+    page = f"# Maps\n\n{told}\n\n## Work with me\n\nTwo chart reviews a year. No logos.\n"
+    faq = "# Questions\n\n## Can I hire you?\n\nOnly in winter.\n\n## Favourite fish?\n\nCod.\n"
+    files = {"resume.md": FILES["resume.md"], "index.md": page, "faq.md": faq}
+    answer = build_query_engine(make_settings(ingested(files)[1])).ask("Can we hire Ms Varga?")
+    assert [sentence.text for sentence in answer.sentences] == [
+        "Only in winter.", "Two chart reviews a year.", "No logos."
+    ]  # fmt: skip

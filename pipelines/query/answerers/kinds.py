@@ -1,8 +1,10 @@
 """KINDS: answers from typed facts by the kind of a question, where the rules do not know every word of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+
+from llama_index.core.schema import BaseNode
 
 from pipelines.models.embedding import piece_vectors
 from pipelines.query.answer import AnswerEvents
@@ -25,8 +27,10 @@ from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold, word_parts
 
 Found = ComputedAnswer | OverviewAnswer | corpus.CorpusAnswer
-_OF_SECTIONS = frozenset({"awards", "hobbies", "hire"})  # which no fact states, but a section of a resume may
+_HIRE = "hire"
+_OF_SECTIONS = frozenset({"awards", "hobbies", _HIRE})  # which no fact states, but a section of a resume may
 _NO_FACT = frozenset({"money", "share"})  # values that no typed fact states
+_SELDOM_CAREERS = ("web", "notion", "generic")  # categories of pages that may say what somebody may be hired for
 _MOST_SECTIONS = 3
 _MOST_ITEMS = 8
 
@@ -93,7 +97,7 @@ def _overview(asked: _OfKind) -> OverviewAnswer | None:
     intent, known = asked.search.intent, asked.search.names
     topics = _topics(asked.person, asked.projects)
     wanted = overview_of_kind(asked.kind.name, intent, known.people, known.projects, topics)
-    if wanted is None or (wanted.kind in ("self", "place", "contact", "talks") and asked.strange):
+    if wanted is None or (wanted.kind in ("self", "place", "contact", "talks", "projects") and asked.strange):
         return None
     return overview.compose(asked.search, wanted)
 
@@ -115,24 +119,39 @@ def _kinds_of(search: Search, texts: Sequence[str]) -> list[Kind]:
 
 
 def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
-    """The items of the sections of resumes and profiles whose titles are of a kind; None without such a section."""
+    """The items of the sections whose titles are of a kind, of resumes and profiles, and of pages that say what
+    somebody may be hired for; None without such a section.
+    """
     search = asked.search
     if asked.strange:
         return None
     filters, audience = search.request.filters, search.request.audience
-    careers_only = replace(
-        filters, category=tuple(sorted(CAREER_CATEGORIES.intersection(filters.category or CAREER_CATEGORIES)))
-    )
-    ids = search.store.matching_ids(careers_only, audience) if careers_only.category else ()
-    nodes = search.store.fetch(ids, filters=careers_only, audience=audience).values()
-    titled = [(fold(node.metadata["section_path"][-1]), node) for node in nodes if node.metadata["section_path"]]
-    titles = sorted({title for title, node in titled if node.metadata["kind"] == "text"})
-    known = {title for title, own in zip(titles, _kinds_of(search, titles), strict=True) if own.name == asked.kind.name}
-    chosen = [node for title, node in titled if title in known][:_MOST_SECTIONS]
+    known = {*CAREER_CATEGORIES, *(_SELDOM_CAREERS if asked.kind.name == _HIRE else ())}
+    own = replace(filters, category=tuple(sorted(known.intersection(filters.category or known))))
+    ids = search.store.matching_ids(own, audience) if own.category else ()
+    nodes = [
+        node
+        for node in search.store.fetch(ids, filters=own, audience=audience).values()
+        if node.metadata["section_path"] and node.metadata["kind"] == "text"
+    ]
+    nodes.sort(key=lambda node: node.metadata["category"] not in CAREER_CATEGORIES)
+    titles = sorted({node.metadata["section_path"][-1] for node in nodes})
+    kinds = dict(zip(titles, _kinds_of(search, titles), strict=True))
+    chosen = [node for node in nodes if _is_titled(asked.kind.name, node, kinds)][:_MOST_SECTIONS]
     sources = sources_of_nodes(chosen, search.store.engine, audience)
     units = [(source, unit) for source in sources for unit in quotable_units([source])]
     lines = [overview.Line(part.text, source, (part.text,)) for source, unit in units for part in unit.parts]
     return OverviewAnswer(tuple(lines[:_MOST_ITEMS])) if lines else None
+
+
+def _is_titled(kind: str, node: BaseNode, kinds: Mapping[str, Kind]) -> bool:
+    """True if the title of a node's section is of this kind; on a page that is no resume or profile, surely."""
+    title = node.metadata["section_path"][-1]
+    found = kinds[title]
+    said = set(word_parts(title))
+    if kind == _HIRE and said <= words("hiring-titles") and not said.isdisjoint(words("hiring-heads")):
+        return True
+    return found.name == kind and (node.metadata["category"] in CAREER_CATEGORIES or found.is_sure)
 
 
 def _topics(person: Person, projects: Sequence[Project]) -> frozenset[str]:

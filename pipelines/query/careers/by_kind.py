@@ -25,6 +25,7 @@ from pipelines.store.known_names import is_ordinary
 from pipelines.text import fold, word_parts
 
 T = TypeVar("T")
+_WHOLE = 6  # letters of a word that may be the beginning of a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,24 @@ class CareerOf:
 
     @property
     def there(self) -> tuple[Job, ...]:
-        """The jobs at the company that the question names, by its whole name or by a word that is no ordinary one."""
-        return _named(jobs_by_company(self.person.jobs), self.said) or ()
+        """The jobs that the question names: at a company, by its whole name or a word that is no ordinary one, else by
+        their position and place.
+        """
+        return _named(jobs_by_company(self.person.jobs), self.said) or self._by_position_and_place()
+
+    def _by_position_and_place(self) -> tuple[Job, ...]:
+        """The jobs of a position, of two words at least, and a place that the question names together."""
+        said = set(self.said)
+        return tuple(
+            job
+            for job in self.person.jobs
+            if any(len(set(own)) > 1 and said.issuperset(own) for own in self._stated(job, "position"))
+            and any(not said.isdisjoint(own) for own in self._stated(job, "location"))
+        )
+
+    @staticmethod
+    def _stated(job: Job, field: str) -> list[list[str]]:
+        return [word_parts(getattr(fact.record, field)) for fact in job.stated]
 
 
 def _named(things: Iterable[tuple[str, T]], said: Sequence[str]) -> T | None:
@@ -125,7 +142,14 @@ def _time_there(asked: CareerOf) -> ComputedAnswer | None:
 
 def _education(asked: CareerOf) -> ComputedAnswer | None:
     there = _named(studies_by_institution(asked.person), asked.said)
-    return list_answer(study_items(there or asked.person.education))
+    posts = [job for job in asked.person.jobs if not there and _begins_position(job, asked.said)]
+    return list_answer(stated_jobs(posts) if posts else study_items(there or asked.person.education))
+
+
+def _begins_position(job: Job, said: Iterable[str]) -> bool:
+    """True if a word of the question begins a word of the position, which is none of a study: "postdoc"."""
+    own = [word for word in word_parts(job.record.position) if word not in words("studying")]
+    return any(len(word) >= _WHOLE and one.startswith(word) for word in said for one in own)
 
 
 def _skills(asked: CareerOf) -> ComputedAnswer | None:

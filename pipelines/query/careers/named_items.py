@@ -20,6 +20,7 @@ from pipelines.query.question.careers import CareerAsk
 from pipelines.query.question.words import words as listed_words
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import STOP_WORDS, tokenise
+from pipelines.structure import sentences
 from pipelines.text import fold, word_parts
 
 _LEVELS = tuple(map(listed_words, ("doctorate", "master", "bachelor")))
@@ -47,8 +48,8 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
     """
     bound, marks = ask.place, ask.marks
     named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])
-    if ask.left(named.used | {bound} | {bound + 1 + at for at in limit.used}, spare):
-        return None
+    if left := ask.left(named.used | {bound} | {bound + 1 + at for at in limit.used}, spare):
+        return list_answer(_remarks(named.studies, left)) if bound == len(ask.words) else None
     is_bound = bool(marks & {"before", "after"})
     jobs, studies = named.jobs, list_answer(study_items(named.studies))
     if not (jobs or named.studies) and not (is_bound and "work" in marks):
@@ -65,6 +66,20 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
         return list_answer(stated_jobs([job for job in jobs if job.record.current or "past" in marks]))
     is_asked = bool(marks & {"when", "which"})
     return studies or (list_answer(stated_jobs(jobs, by_dates="when" in marks)) if is_asked else None)
+
+
+def _remarks(studies: Iterable[Sequence[Fact]], asked: Sequence[str]) -> Iterator[ComputedItem]:
+    """The sentences of these studies that have one of the words: their theses, supervisors or grades.
+
+    None if a study's documents do not have all of the words.
+    """
+    for group in studies:
+        said = {word for fact in group for word in word_parts(fact.own_text)}
+        for fact in group if said.issuperset(asked) else ():
+            for start, end in sentences(fact.own_text):
+                words = fact.own_text[start:end].strip(" -•\t\n")
+                if not set(asked).isdisjoint(word_parts(words)):
+                    yield ComputedItem(words, fact, (words,))
 
 
 def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:

@@ -17,12 +17,22 @@ def fact(record: Any, text: str, document: str = "resume.pdf", category: str = "
     )
 
 
-def job(company: str, start: str, end: str | None, *, position: str = "Engineer", did: str = "", **more: Any) -> Fact:
+def job(
+    company: str,
+    start: str,
+    end: str | None,
+    *,
+    position: str = "Engineer",
+    location: str = "",
+    did: str = "",
+    **more: Any,
+) -> Fact:
     """A job; without an end it goes on."""
     said = f"{start} - {end or 'Present'}"
     record = JobFacts(
         company=company,
         position=position,
+        location=location,
         date_range=said,
         start_month=start,
         end_month=end,

@@ -79,3 +79,22 @@ def test_what_is_named_is_told_with_every_statement_that_differs(
 )
 def test_a_word_that_is_not_understood_leaves_the_question_alone(person: Person, question: str) -> None:
     assert said(person, question) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What was her doctoral thesis called?", "Thesis: Nurses at night."),
+        ("Who was Ann's doctoral supervisor?", "Supervisor: Ola Nes"),
+        ("What was her bachelor's thesis called?", ""),
+    ],
+)
+def test_a_remark_of_a_named_study_is_quoted(question: str, sentence: str) -> None:
+    phd = EducationFacts(institution="Leith College", degree="Ph.D.", start_month="2015", end_month="2018")
+    facts = [
+        fact(PersonFacts(name="Ann Lee"), "Ann Lee"),
+        fact(phd, "Ph.D., Leith College. Thesis: Nurses at night. Supervisor: Ola Nes"),
+        study("BSc", "Nursing", "2006", "2009"),
+    ]
+    (person,) = group_people(facts, TODAY)  # type: ignore[arg-type]
+    assert said(person, question) == (f"; {sentence}" if sentence else "")

@@ -3,7 +3,10 @@
 import pytest
 
 from pipelines.models.embedding import MiniLMEmbedding, piece_vectors
+from pipelines.query.careers.by_kind import CareerOf, answer_of_kind
+from pipelines.query.careers.people import group_people
 from pipelines.query.question.kind import Kind, grams, kind_model, question_vectors
+from tests.unit.query.careers import TODAY, job
 
 
 def kind(question: str) -> Kind:
@@ -49,3 +52,24 @@ def test_only_a_word_that_leads_to_a_kind_explains_it() -> None:
     assert model.leads_to("companies", "employers")
     assert not model.leads_to("salary", "current_job")
     assert not model.leads_to("xyzzy", "current_job")
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "position"),
+    [
+        ("education", "postdoc where", "Postdoctoral Researcher"),
+        ("end_date", "until when was she a game designer in kyoto", "Game Designer"),
+        ("end_date", "until when was she a game designer in oslo", ""),
+    ],
+)
+def test_a_job_is_named_by_the_beginning_of_a_title_or_by_title_and_place(
+    kind: str, question: str, position: str
+) -> None:
+    facts = [
+        job("Leith College", "2011", "2012", position="Postdoctoral Researcher"),
+        job("Tsuki", "2013", "2016", position="Game Designer", location="Kyoto"),
+        job("Nusskern", "2017", "2018", position="Game Designer", location="Oslo branch"),
+    ]
+    (person,) = group_people([facts[0], facts[1]] if "oslo" in question else facts, TODAY)
+    found = answer_of_kind(kind, CareerOf(person, tuple(question.split())))
+    assert [item.text.split(" at ")[0] for item in found.items] == [position] if found else not position
