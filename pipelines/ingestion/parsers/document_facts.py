@@ -7,16 +7,18 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from pipelines.blocks import blocks_of, title_of
-from pipelines.facts import CareerRecord, PersonFacts, SummaryFacts, TalkFacts
+from pipelines.facts import CareerRecord, LanguageFacts, PersonFacts, SummaryFacts, TalkFacts
 from pipelines.ingestion.parsers.careers.job_lines import listed_jobs
 from pipelines.ingestion.parsers.careers.people import name_in_title, self_introduction, stated_home, summary_of
 from pipelines.ingestion.parsers.careers.records import combined
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.careers.talks import table_talks, talk_items
+from pipelines.ingestion.parsers.careers.vocabulary import language_names
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.project_details import project_details
 from pipelines.ingestion.parsers.projects import is_readme, project_of
 from pipelines.ingestion.words import word_lists
+from pipelines.structure import sentences
 from pipelines.text import fold, plain
 from pipelines.types import Block, Document
 
@@ -24,7 +26,7 @@ _OWN_READERS = frozenset({"resume", "linkedin", "journey"})  # categories whose 
 _INTRODUCING = frozenset({"web", "generic", "notion"})
 _MIN_WORDS = 6
 _NO_LEVEL = 7
-_MAX_PARAGRAPHS, _NEAR_TOP = 5, 3
+_MAX_PARAGRAPHS, _NEAR_TOP, _MAX_HEADINGS = 5, 3, 2
 
 
 def document_records(document: Document) -> tuple[CareerRecord, ...]:
@@ -83,6 +85,8 @@ def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[Caree
                 span=(start if start >= 0 else first.start, first.end), name=name, location=_home(text, prose)
             )
     yield from _summary(text, blocks, prose, [*told, *named])
+    if is_page:
+        yield from _languages(text, blocks)
     if is_page and told:
         yield from listed_jobs(text, blocks)
 
@@ -96,11 +100,40 @@ def _summary(
 ) -> Iterator[SummaryFacts]:
     """The summary: the paragraphs from the first one on that speaks of the person, if it is near the top."""
     first = next((block for block in prose[:_NEAR_TOP] if block in about), None)
-    if first is None:
+    if first is None or sum(block.kind == "heading" for block in blocks[: blocks.index(first)]) > _MAX_HEADINGS:
         return
     following = takewhile(lambda block: block.kind == "paragraph", blocks[blocks.index(first) :])
     if summary := summary_of(text, first.start, [block.end for block in following][-1]):
         yield summary
+
+
+def _languages(text: str, blocks: Sequence[Block]) -> Iterator[CareerRecord]:
+    """The languages below a heading for them, or of the first sentence that says which ones somebody speaks."""
+    is_open = False
+    for block in blocks:
+        if block.kind == "heading":
+            is_open = section_of(title_of(text, block.start, block.end)) == "languages"
+        elif is_open:
+            yield from _named_languages(text, block.start, block.end)
+        elif block.kind in ("paragraph", "list"):
+            for start, end in sentences(text[block.start : block.end]):
+                words = fold(text[block.start + start : block.start + end])
+                spoken = any(f"{said} " in f"{words} " for said in word_lists("people")["speaks"])
+                found = _named_languages(text, block.start + start, block.start + end) if spoken else []
+                if len(found) > 1:
+                    yield from found
+                    return
+
+
+def _named_languages(text: str, start: int, end: int) -> list[LanguageFacts]:
+    """The languages that `text[start:end]` names, each with its level in brackets behind."""
+    found = []
+    for first, last in language_names(text[start:end]):
+        begin, finish = start + first, start + last
+        closed = text.find(")", finish, end) if text[finish : finish + 2] == " (" else -1
+        level = text[finish + 2 : closed] if closed > 0 else ""
+        found.append(LanguageFacts(span=(begin, max(finish, closed + 1)), language=text[begin:finish], level=level))
+    return found
 
 
 def _home(text: str, prose: Sequence[Block]) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.blocks import markdown_blocks
-from pipelines.facts import JobFacts, PersonFacts, ProjectFacts, SummaryFacts, TalkFacts, records_of
+from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, ProjectFacts, SummaryFacts, TalkFacts, records_of
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.parsers.careers.people import could_be_name, pronouns_in, summary_of
@@ -112,6 +112,15 @@ def test_undated_jobs_count_where_a_list_states_several(load_bytes) -> None:
     assert stated(load_bytes, text, "about.md", JobFacts) == []
     found = stated(load_bytes, f"{text}- Hav & Kyst: surveyor, eleven islands\n", "about.md", JobFacts)
     assert [(job.position, job.company) for job in found] == [("map editor", "Kelp Press"), ("surveyor", "Hav & Kyst")]
+
+
+@pytest.mark.parametrize(
+    "said", ["I speak Dutch, English (fluent) and a bit of French.", "## Languages\n\nDutch, English (fluent), French"]
+)
+def test_an_about_page_states_spoken_languages(load_bytes, said) -> None:
+    text = f"# Ann Lee\n\nI draw maps of small islands.\n\n{said}\n\n## Before\n\n- I read German papers.\n"
+    found = stated(load_bytes, text, "about.md", LanguageFacts)
+    assert [(one.language, one.level) for one in found] == [("Dutch", ""), ("English", "fluent"), ("French", "")]
 
 
 @pytest.mark.parametrize(

@@ -460,8 +460,11 @@ def test_a_break_of_a_profile_is_no_job() -> None:
     assert [company for company, *_ in jobs(ABOUT)] == ["Acme Corp", "Beta Inc"]
 
 
-def test_a_greeting_above_a_profile_names_nobody() -> None:
-    assert [person.name for person in facts(ABOUT.replace("Jane Doe", "Hej / hi 👋"), PersonFacts)] == []
+def test_a_greeting_above_a_profile_is_no_name_but_a_sentence_may_state_it() -> None:
+    greeted = ABOUT.replace("Jane Doe", "Hej / hi 👋")
+    assert [person.name for person in facts(greeted, PersonFacts)] == []
+    told = greeted.replace("Map maker", "I'm Jane Doe, a map maker.")
+    assert [person.name for person in facts(told, PersonFacts)] == ["Jane Doe"]
 
 
 TOWN = """\

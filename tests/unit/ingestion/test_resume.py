@@ -418,6 +418,11 @@ def test_self_employment_does_not_inherit_the_company_of_an_earlier_job() -> Non
             "\n\nBA Geography\t2008 – 2011\n\nPorto University, Porto. Final paper on the trams of Porto\n",
             [("Leith University", "MSc", "Maps"), ("Porto University", "BA", "Geography")],
         ),
+        (
+            "- Diploma in Maps, Leith College, 2008–2010. Thesis: Why boats sink\n"
+            "- Certificate in Boats, Porto University (online), 2017\n",
+            [("Leith College", "Diploma", "Maps"), ("Porto University (online)", "Certificate", "Boats")],
+        ),
     ],
 )
 def test_remarks_behind_a_study_are_no_part_of_it(studies: str, found: list[tuple[str, str, str]]) -> None:
@@ -443,6 +448,8 @@ def test_a_list_of_skills_that_names_languages_states_spoken_languages(skills: s
 def test_the_level_of_the_last_language_ends_with_its_sentence() -> None:
     text = "Ann Lee\n\nann@lee.example\n\nLANGUAGES\n\nPolish, English and isiZulu (B1). Boat licence since 2022.\n"
     spoken = [(one.language, one.level) for one in records(text, LanguageFacts)]
+    few = text.replace("Polish, English and isiZulu (B1).", "English, a bit of French, Polish: fluent.")
+    assert [one.level for one in records(few, LanguageFacts)] == ["", "", "fluent"]
     assert spoken == [("Polish", ""), ("English", ""), ("isiZulu", "B1")]
 
 

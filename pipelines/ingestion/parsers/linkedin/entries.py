@@ -10,6 +10,7 @@ from pipelines.ingestion.parsers.careers.people import (
     could_be_name,
     phone_in,
     pronouns_in,
+    self_introduction,
     summary_of,
     without_pronouns,
 )
@@ -132,7 +133,8 @@ def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:
     name = headline = location = ""
     if section.name == "person":
         about = [row for row in map(_without_addresses, rows[1:]) if row.words][:3]
-        name = rows[0].words if could_be_name(without_pronouns(rows[0].words)) else ""
+        told = (one.name for row in rows if (one := self_introduction(text, row.start, row.end)))
+        name = rows[0].words if could_be_name(without_pronouns(rows[0].words)) else next(told, "")
         location = location_of(about[-1]) if about else ""
         headline = " ".join(row.words for row in about[: -1 if location else None])
     facts = PersonFacts(

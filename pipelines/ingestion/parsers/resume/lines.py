@@ -256,7 +256,7 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
 def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     """The line; a name with its dates, or a study with its school, and a description that goes on behind are two."""
     ranges = date_ranges(text[line.start : line.end])
-    if line.kind != "text":
+    if line.kind not in ("text", "bullet"):
         return [line]
     if len(ranges) != 1 or not ranges[0].start:
         return _without_remarks(text, line)
@@ -266,6 +266,8 @@ def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     if not after[:1].isupper() or not (is_sentence or _begins_with_label(after)):
         return _without_remarks(text, line)
     is_range = bool(ranges[0].end_month or ranges[0].current)
+    if line.kind == "bullet" and not _is_study(name):
+        return [line]
     if len(name.split()) > _FEW_WORDS + 2 * _is_study(name) or not (looks_named(name) if is_range else has_title(name)):
         return [line]
     return _in_two(line, end, len(after))
@@ -284,7 +286,8 @@ def _without_remarks(text: str, line: ResumeLine) -> list[ResumeLine]:
 
 
 def _in_two(line: ResumeLine, end: int, rest: int) -> list[ResumeLine]:
-    return [replace(line, end=end), ResumeLine(line.end - rest, line.end, line.end - rest, "text")]
+    kind: LineKind = "more" if line.kind == "bullet" else "text"
+    return [replace(line, end=end), ResumeLine(line.end - rest, line.end, line.end - rest, kind)]
 
 
 def _begins_with_label(words: str) -> bool:
@@ -303,7 +306,10 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
             continue
         named = _dated_line(text, replace(one.line, kind="text"))
         below = marked[number + 1] if number + 1 < len(marked) else named
-        own = named.has_range and named.anchor.startswith(("first", "last"))
+        own = named.anchor.startswith(("first", "last")) and (
+            named.has_range
+            or (one.line.indent == marked[0].line.indent and any(_is_study(p.words) for p in named.parts))
+        )
         if named.named and (own or (not named.anchor and below.anchor not in ("", "beside"))):
             found[number] = named
     return [found.get(number, one) for number, one in enumerate(marked)] if 0 in found else marked

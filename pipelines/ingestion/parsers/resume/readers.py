@@ -22,6 +22,7 @@ from pipelines.ingestion.parsers.careers.people import (
     is_name,
     phone_in,
     pronouns_in,
+    self_introduction,
     summary_of,
     without_pronouns,
 )
@@ -351,7 +352,12 @@ def language_facts(text: str, start: int, end: int) -> list[LanguageFacts]:
             continue
         ends = (at for sign in (". ", ";") if (at := text.find(sign, last, following)) >= 0)
         until = next(ends, following)
-        level = _language_level(text[last:until]) if until - last <= 3 * _MAX_LANGUAGE_LEVEL else ""
+        words = text[last:until]
+        is_of_next = (
+            until < end and words.lstrip().startswith(",") and words.count(",") == 1
+        )  # "English, a bit of French"
+        is_level = not is_of_next and until - last <= 3 * _MAX_LANGUAGE_LEVEL
+        level = _language_level(words) if is_level else ""
         if level and level in " ".join(text[last:until].split()) and len(level) <= _MAX_LANGUAGE_LEVEL:
             found[language] = LanguageFacts(language=language, level=level, span=(first, until))
         else:
@@ -536,6 +542,8 @@ def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled:
     passage = text[start:end]
     links = links_in(passage)
     name, headline = _name_and_headline(text, lines, links, titled) if named else ("", "")
+    if named and titled and not name:
+        name = next((one.name for line in lines if (one := self_introduction(text, line.body, line.end))), "")
     facts = PersonFacts(
         span=(start, end),
         name=name,
