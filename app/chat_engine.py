@@ -1,21 +1,21 @@
-"""The one object that the chat pages talk to, and uploaded files, kept under safe names."""
+"""The one object that the chat pages talk to."""
 
-import os
-import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from app.archive import Archive
+from app.jobs import Jobs
 from app.pack import pack_archive
 from app.settings import SAMPLE
+from app.uploads import bring_back, set_aside
 from config.settings import Settings
 from pipelines.answers import Answer
-from pipelines.errors import ConfigError, SourceError
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging
@@ -30,7 +30,7 @@ from pipelines.store.query_log import Feedback, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
 from pipelines.store.versions import hashes_of
-from pipelines.types import Audience, Filters, IngestItem, Turn
+from pipelines.types import Audience, Filters, Turn
 
 AUDIENCE: Audience = "owner"
 
@@ -141,43 +141,41 @@ class ChatEngine:
         )
         return Shelf(stored, failed, tuple(found))
 
-    def take_in(
-        self, files: Sequence[tuple[str, bytes]], on_progress: Callable[[int, int, IngestItem], None] | None = None
-    ) -> tuple[IngestItem, ...]:
-        """Save uploaded files under FOOTNOTE_HOME/uploads and ingest them; returns the outcome of each.
+    @property
+    def jobs(self) -> Jobs:
+        """What the worker is asked to do."""
+        return Jobs(self._engine.database.engine, self._uploads, self.settings.web.private_hosts)
 
-        Raises:
-            SourceError: If a file cannot be kept.
-            ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
-        """
-        paths = keep_uploads(self._uploads, files)
-        ingestion, locations = self._ingestion, [str(path) for path in paths]
-        try:
-            report = ingestion.run(ingestion.plan(locations), on_progress=on_progress)
-        except ConfigError:
-            if self._engine.identity == ingestion.identity:
-                raise
-            ingestion = self._ingestion  # another embedding model was promoted meanwhile
-            report = ingestion.run(ingestion.plan(locations), on_progress=on_progress)
+    def try_questions(self) -> None:
+        """Try questions about new documents."""
         self._engine.try_questions()
-        return report.items
 
     def remove(self, chosen: Sequence[Shelved]) -> int:
-        """Remove documents with all that was derived from them, uploads with their files; returns their number."""
-        gone = self._ingestion.remove([document.id for document in chosen]).count("removed")
-        for document in chosen:
-            for path in self._uploads.glob("*"):
-                if path.as_uri() == document.uri:
-                    path.unlink(missing_ok=True)
-        return gone
+        """Remove documents with all that was derived from them; returns the run, which `undo_removal` undoes.
+
+        The files of uploads are set aside, and deleted with a removal after `KEPT_REMOVED`.
+        """
+        report = self.ingestion().remove([document.id for document in chosen])
+        set_aside(self._uploads, {document.uri for document in chosen})
+        return report.run_id
+
+    def undo_removal(self, run_id: int) -> None:
+        """Bring back what a run removed, with the files of uploads.
+
+        Raises:
+            RetrievalError: If there is no such run.
+        """
+        ingestion = self.ingestion()
+        undo = plan_rollback(ingestion.database, run_id)
+        bring_back(self._uploads, {step.item.uri for step in undo.steps})
+        roll_back(ingestion, undo)
 
     def close(self) -> None:
         """Close the database connections."""
         self._engine.database.engine.dispose()
 
-    @property
-    def _ingestion(self) -> Ingestion:
-        """An ingestion with the active embedding model."""
+    def ingestion(self, stop: threading.Event | None = None) -> Ingestion:
+        """An ingestion with the active embedding model; `stop` ends its run early."""
         served = self._engine.active.now()
         return Ingestion(
             self.settings,
@@ -188,6 +186,7 @@ class ChatEngine:
             served.identity,
             self._writer,
             self._executor,
+            stop=stop or threading.Event(),
         )
 
     @property
@@ -256,45 +255,3 @@ def _varied(documents: Sequence[Shelved]) -> list[Shelved]:
     chosen = sorted(first.values(), key=largest.index)
     chosen += [document for document in largest if document not in chosen]
     return chosen[:_OFFERED]
-
-
-_NAME_BYTES = 120
-
-
-def keep_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> list[Path]:
-    """Write files under safe names, whole or not at all; an earlier upload of the same name is replaced.
-
-    Raises:
-        SourceError: If one cannot be written.
-    """
-    paths: list[Path] = []
-    for name, data in files:
-        path = folder / _unused(safe_name(name), {path.name for path in paths})
-        part = path.with_name(f".{path.name}.part")
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            part.write_bytes(data)
-            os.replace(part, path)
-        except OSError as error:
-            raise SourceError(
-                f"{path.name} cannot be kept: {error.strerror}.", hint=f"Check the space and permissions of {folder}."
-            ) from error
-        paths.append(path)
-    return paths
-
-
-def safe_name(name: str) -> str:
-    """A file name without folders, control characters or leading dots, at most 120 bytes, its suffix kept."""
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
-    clean = "".join(char for char in last if char.isprintable() and char not in '<>:"|?*').strip(" .")
-    stem, dot, suffix = clean.rpartition(".")
-    if not dot or len(suffix) > 10:
-        stem, dot, suffix = clean, "", ""
-    room = _NAME_BYTES - len((dot + suffix).encode("utf-8", "ignore"))
-    return (stem.encode("utf-8", "ignore")[:room].decode("utf-8", "ignore") or "document") + dot + suffix
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    stem, dot, suffix = name.rpartition(".")
-    numbered = (f"{stem} ({n}){dot}{suffix}" if dot else f"{name} ({n})" for n in range(2, len(taken) + 3))
-    return name if name not in taken else next(other for other in numbered if other not in taken)

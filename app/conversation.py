@@ -1,4 +1,4 @@
-"""The entries of a conversation: questions with their answers, and uploads."""
+"""The entries of a conversation: questions with their answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.engine import Event
 from pipelines.query.layout import blocks_of
 from pipelines.store.conversations import Message, MessageState
-from pipelines.types import Filters, IngestItem, Turn
+from pipelines.types import Filters, Turn
 
 NO_FILTERS = Filters()
 EXTRACTIVE = "Extractive: sentences quoted verbatim"
@@ -214,25 +214,14 @@ class Exchange:
         return [side for conflict in conflicts for side in conflict.sides]
 
 
-@dataclass(frozen=True, slots=True)
-class Intake:
-    """Uploaded files with the outcome of each."""
-
-    items: tuple[IngestItem, ...] = ()
-    problem: tuple[str, str] | None = None
-
-
-Entry = Exchange | Intake
-
-
-def history(entries: Sequence[Entry]) -> tuple[Turn, ...]:
+def history(entries: Sequence[Exchange]) -> tuple[Turn, ...]:
     """The turns of a conversation, in order."""
-    return tuple(entry.turn() for entry in entries if isinstance(entry, Exchange))
+    return tuple(entry.turn() for entry in entries)
 
 
-def read_with(question: str, entries: Sequence[Entry]) -> tuple[Turn, ...]:
+def read_with(question: str, entries: Sequence[Exchange]) -> tuple[Turn, ...]:
     """The turns that a question is read with: those before it; none for one that was suggested, which stands alone."""
-    answers = [entry.answer for entry in entries if isinstance(entry, Exchange) and entry.answer]
+    answers = [entry.answer for entry in entries if entry.answer]
     return () if answers and question in answers[-1].follow_ups else history(entries)
 
 

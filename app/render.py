@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
-from app.conversation import Exchange, Intake, as_markdown
+from app.conversation import Exchange, as_markdown
 from app.typeset import running_html
 from pipelines.types import IngestItem
 from pipelines.wording import with_hint
@@ -122,11 +122,9 @@ def names(documents: Iterable[str]) -> None:
     st.html(f"<ul>{''.join(f'<li>{escape(name)}</li>' for name in documents)}</ul>")
 
 
-def intake(done: Intake) -> None:
-    """Show the outcome of each uploaded file, and the reason for a failure."""
-    if done.problem:
-        problem(*done.problem)
-    rows = "".join(_item(item) for item in done.items)
+def outcomes(items: Iterable[IngestItem]) -> None:
+    """Show the outcome of each file, and the reason for a failure."""
+    rows = "".join(_item(item) for item in items)
     if rows:
         st.html(f'<ul class="fn-intake">{rows}</ul>')
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.archive import Archive, is_being_answered
 from app.chat_engine import ChatEngine, build_chat_engine
-from app.conversation import Entry, Exchange, Intake
+from app.conversation import Exchange
 from app.settings import read_settings
 from config.settings import Settings
 from pipelines.errors import FootnoteError
@@ -58,9 +58,9 @@ def keep_widgets() -> None:
 # The conversation
 
 
-def entries() -> list[Entry]:
+def entries() -> list[Exchange]:
     """The entries, oldest first; append to it, and change the last exchange while it is written."""
-    found: list[Entry] = st.session_state.setdefault("entries", [])
+    found: list[Exchange] = st.session_state.setdefault("entries", [])
     return found
 
 
@@ -102,7 +102,7 @@ def open_conversation(stored: Archive) -> None:
     if not wanted:
         st.query_params["c"] = now
     elif found := stored.read(wanted):
-        read: list[Entry] = [Exchange.of(message) for message in found.messages]
+        read = [Exchange.of(message) for message in found.messages]
         st.session_state.update(entries=read, opened=None, conversation=found.id, draft=found.draft)
     else:
         clear()
@@ -141,7 +141,7 @@ def store_outcome(stored: Archive, exchange: Exchange) -> None:
 def interrupted() -> Exchange | None:
     """The last question, if it still has to be answered."""
     last = entries()[-1] if entries() else None
-    return last if isinstance(last, Exchange) and last.is_unanswered else None
+    return last if last and last.is_unanswered else None
 
 
 def left_to_answer(stored: Archive) -> Exchange | None:
@@ -170,7 +170,7 @@ def stop(stored: Archive) -> None:
 def ask_again(stored: Archive) -> None:
     """Ask the last question again, in place of its answer."""
     last = entries()[-1] if entries() else None
-    if isinstance(last, Exchange):
+    if last:
         retract(stored)
         ask(last.question, last.before)
 
@@ -178,7 +178,7 @@ def ask_again(stored: Archive) -> None:
 def retract(stored: Archive) -> str:
     """Take back the last question with its answer; returns the question."""
     last = entries()[-1] if entries() else None
-    if not isinstance(last, Exchange):
+    if last is None:
         return ""
     close_source()
     entries().pop()
@@ -214,7 +214,7 @@ def opened() -> tuple[Exchange, Opened] | None:
     if place is None or not 0 <= place.entry < len(entries()):
         return None
     entry = entries()[place.entry]
-    return (entry, place) if isinstance(entry, Exchange) and place.n in entry.sources else None
+    return (entry, place) if place.n in entry.sources else None
 
 
 def open_name() -> str:
@@ -239,15 +239,15 @@ def open_pressed(key: str, entry: int) -> None:
 # The library
 
 
-def intake() -> Intake | None:
-    """The result of the last upload in the library."""
-    last: Intake | None = st.session_state.get("intake")
-    return last
+def last_problem() -> tuple[str, str] | None:
+    """What went wrong with the last upload or removal, and what to do."""
+    problem: tuple[str, str] | None = st.session_state.get("problem")
+    return problem
 
 
-def remember_intake(done: Intake | None) -> None:
-    """Save the result of an upload."""
-    st.session_state["intake"] = done
+def remember_problem(problem: tuple[str, str] | None) -> None:
+    """Show this on the page until the next upload or removal."""
+    st.session_state["problem"] = problem
 
 
 def fresh(widget: str) -> str:

@@ -11,7 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import render, session
 from app.chat_engine import ChatEngine
-from app.conversation import Exchange, Intake
+from app.conversation import Exchange
 from app.page_picture import page_picture
 from app.reader import reader_data
 from app.typeset import literal
@@ -19,7 +19,6 @@ from app.wording import added, read_as
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.query_log import Feedback
-from pipelines.types import IngestItem
 
 _MOST = 1000  # characters
 
@@ -182,7 +181,7 @@ def pack_button(engine: ChatEngine, exchange: Exchange, key: str) -> None:
 
 
 def upload_box(engine: ChatEngine, label: str) -> None:
-    """A box for files, ingested at once; the next run shows the result."""
+    """A box for files, which the worker takes in; the tray shows how far it is."""
     files = st.file_uploader(
         label,
         accept_multiple_files=True,
@@ -191,24 +190,17 @@ def upload_box(engine: ChatEngine, label: str) -> None:
         help="PDF, Word, Markdown, HTML and plain text",
     )
     if files:
-        session.remember_intake(take_in(engine, files))
+        submit_files(engine, files)
         session.empty("upload")
         st.rerun()
 
 
-def take_in(engine: ChatEngine, files: Sequence[UploadedFile]) -> Intake:
-    """Ingest uploaded files under a progress bar."""
-    bar = st.progress(0.0, text=f"Taking in {literal(files[0].name)} …")
-    done: list[IngestItem] = []
-
-    def advance(count: int, total: int, item: IngestItem) -> None:
-        done.append(item)
-        bar.progress(count / total, text=f"{count} of {total}: {literal(item.document)}")
-
+def submit_files(engine: ChatEngine, files: Sequence[UploadedFile]) -> int:
+    """Keep uploaded files and let the worker take them in: the job; 0 if they could not be kept, which is shown."""
     try:
-        items = engine.take_in([(file.name, file.getvalue()) for file in files], advance)
+        job = engine.jobs.upload([(file.name, file.getvalue()) for file in files])
     except FootnoteError as error:
-        return Intake(tuple(done), (error.message, error.hint))
-    finally:
-        bar.empty()
-    return Intake(items)
+        session.remember_problem((error.message, error.hint))
+        return 0
+    session.remember_problem(None)
+    return job

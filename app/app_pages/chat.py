@@ -1,20 +1,25 @@
 """The conversation: questions, answers with footnotes, and the open source beside them."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import render, session, widgets
 from app.archive import answering
 from app.chat_engine import ChatEngine, Shelf, starters
 from app.components.conversations import conversation_list, draft_keeper
 from app.components.sharing import share_button, shared_page
-from app.conversation import Exchange, Intake, read_with
+from app.components.tray import tray
+from app.conversation import Exchange, read_with
 from app.typeset import literal
 from app.wording import offers
 from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS, Filters
+
+_PATIENCE = 120.0  # seconds that a question waits for the files that came with it
 
 
 def page() -> None:
@@ -47,9 +52,9 @@ def _welcome(engine: ChatEngine) -> None:
             "a web page you saved.</p></div>"
         )
         widgets.upload_box(engine, "Drop files here")
-        last = session.intake()
-        if last:
-            render.intake(last)
+        if problem := session.last_problem():
+            render.problem(*problem)
+        tray(engine)
         st.caption("Or bring in a folder from a terminal, and reload this page:")
         st.code("footnote ingest ~/portfolio", language="sh")
 
@@ -69,7 +74,7 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
     if question and left:
         session.stop(session.archive(engine))
         left = None
-    asked = sum(isinstance(entry, Exchange) for entry in session.entries()) + bool(question)
+    asked = len(session.entries()) + bool(question)
     elsewhere = session.is_answered_elsewhere()
     render.attend(asked, writing=bool(question or left))
     draft_keeper(engine)
@@ -77,11 +82,13 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
         if not session.entries() and not question and not files:
             _greet(engine, shelf)
         _show_entries(engine)
-        if files:
-            session.entries().append(widgets.take_in(engine, files))
+        tray(engine)
+        job = widgets.submit_files(engine, files) if files else 0
+        if problem := session.last_problem():
+            render.problem(*problem)
         if question:
             before = read_with(question, session.entries()) if turns is None else turns
-            exchange = Exchange(question, filters=filters, before=before, reader=engine.model_name)
+            exchange = Exchange(question, filters=filters, before=before, reader=engine.model_name, waits_for=job)
             session.store_question(session.archive(engine), exchange)
             session.entries().append(exchange)
             _answer(engine, exchange)
@@ -113,9 +120,6 @@ def _show_entries(engine: ChatEngine) -> None:
     place = opened[1] if opened else None
     entries = session.entries()
     for index, entry in enumerate(entries):
-        if isinstance(entry, Intake):
-            render.intake(entry)
-            continue
         if entry.is_unanswered:  # the last one, which is shown while it is answered
             continue
         key = f"answer_{index}"
@@ -145,7 +149,7 @@ def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
 def _follow_ups(engine: ChatEngine) -> None:
     """Offer what may be asked after the last answer, which is shown before this is looked for."""
     last = session.entries()[-1] if session.entries() else None
-    if not isinstance(last, Exchange) or last.answer is None:
+    if last is None or last.answer is None:
         return
     if not last.has_follow_ups:
         last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
@@ -168,11 +172,26 @@ def _answer(engine: ChatEngine, exchange: Exchange) -> None:
     st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=session.stop, args=(stored,))
     exchange.begin()
     with answering(exchange.id):
+        _wait_for_files(engine, exchange, slot)
         for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
             if exchange.answer is None:
                 render.running(slot, exchange)
     exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
     session.store_outcome(stored, exchange)
+
+
+def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator) -> None:
+    """Wait until the files that came with a question are taken in, or for two minutes."""
+    until = time.monotonic() + _PATIENCE
+    while exchange.waits_for and time.monotonic() < until:
+        try:
+            job = engine.jobs.find(exchange.waits_for)
+        except FootnoteError:
+            return
+        if job is None or job.is_over or job.ended == job.files:
+            return
+        slot.caption(f"Taking in {literal(job.title)}: {job.ended} of {job.files}")
+        time.sleep(0.3)
 
 
 @st.fragment(run_every=1.0)

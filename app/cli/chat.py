@@ -1,7 +1,6 @@
 """`footnote chat`: the Streamlit server in this process, on one address, with no telemetry."""
 
 import errno
-import importlib
 import ipaddress
 import socket
 import sys
@@ -70,9 +69,11 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> None:
     free = free_port(host, port)
     if port and free != port:
         typer.echo(f"Port {port} is taken; using {free}.", err=True)
-    importlib.import_module("app.chat_engine")  # now: the first two visitors would race for it, and see half of it
+    from app.worker import WorkerProcess  # now, with the engine: two first visitors would race for it, and see half
+
     threading.Thread(target=_announce, args=(host, free), daemon=True).start()
-    _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
+    with WorkerProcess():
+        _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
 
 
 def is_loopback(host: str) -> bool:

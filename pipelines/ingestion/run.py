@@ -162,8 +162,11 @@ class Ingestion:
         overrides: Overrides = Overrides(),
         on_progress: Progress | None = None,
         kind: RunKind = "ingest",
+        on_run: Callable[[int], None] | None = None,
     ) -> IngestReport:
         """Execute a plan; a document that fails is an item of the report, and the others go on.
+
+        `on_run` is called with the run's number before anything is written.
 
         Raises:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
@@ -171,6 +174,8 @@ class Ingestion:
         """
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
         with open_run(self.database.engine, sources, kind=kind, looked=plan.seconds) as run_id:
+            if on_run:
+                on_run(run_id)
             report = self._execute(run_id, plan, overrides, on_progress, kind)
         if not report.stopped:
             self.remember_listings(plan, overrides)

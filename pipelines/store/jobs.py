@@ -160,6 +160,12 @@ def end_job(engine: Engine, job: ClaimedJob, state: JobState, message: str = "",
     return True
 
 
+def release_job(engine: Engine, job: ClaimedJob) -> None:
+    """Give a job back as far as it is done; another worker goes on with it at once."""
+    with writing(engine, "giving a job back") as connection:
+        connection.execute(update(jobs).where(*_mine(job)).values(state="waiting", worker=""))
+
+
 def cancel_job(engine: Engine, job_id: int) -> None:
     """Stop a job after the documents that are under way; one that waits ends at once."""
     j = jobs.c

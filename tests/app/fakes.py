@@ -11,6 +11,7 @@ from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.query.engine import Event
 from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
+from pipelines.store.jobs import JobFile, JobKind, JobState, JobStatus
 from pipelines.store.query_log import Feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.types import Audience, Filters, IngestItem, Turn
@@ -160,6 +161,79 @@ class FakeArchive:
 
 
 @dataclass
+class FakeJobs:
+    """A worker that waits until `finish` is called; remembers what it was asked."""
+
+    fault: Exception | None = None
+    taken: list[tuple[str, bytes]] = field(default_factory=list)
+    asked: list[object] = field(default_factory=list)
+    known: dict[int, JobStatus] = field(default_factory=dict)
+    outcomes: dict[int, list[JobFile]] = field(default_factory=dict)
+
+    def _add(self, kind: JobKind, title: str, files: int = 0) -> int:
+        number = len(self.known) + 1
+        self.known[number] = JobStatus(
+            number, kind, title, "waiting", False, "", "", (), datetime.now(UTC), files, 0, 0
+        )
+        return number
+
+    def upload(self, files: Sequence[tuple[str, bytes]]) -> int:
+        if self.fault:
+            raise self.fault
+        self.taken += files
+        return self._add("upload", files[0][0] if len(files) == 1 else f"{len(files)} files", len(files))
+
+    def finish(self, number: int, *items: IngestItem, state: JobState = "done") -> None:
+        """Let a job end with these outcomes."""
+        files = [
+            JobFile(at, i.document, i.document, i.outcome, i.message, i.hint, i.nodes) for at, i in enumerate(items)
+        ]
+        self.outcomes[number] = files
+        failed = sum(file.outcome == "failed" for file in files)
+        self.known[number] = replace(
+            self.known[number], state=state, runs=(7,), files=len(files), ended=len(files), failed=failed
+        )
+
+    def progress(self, number: int, ended: int) -> None:
+        """Let a job get so far."""
+        self.known[number] = replace(self.known[number], state="running", ended=ended)
+
+    def ingest(self, location: str) -> int:
+        if self.fault:
+            raise self.fault
+        return self._add("ingest", location)
+
+    def refresh(self) -> int:
+        return self._add("refresh", "All sources")
+
+    def reread(self, document_id: str, name: str, *, category: str = "", collection: str = "") -> int:
+        self.asked.append(("reread", document_id, category, collection))
+        return self._add("reread", name)
+
+    def undo(self, job: JobStatus) -> int:
+        self.known.pop(job.id)
+        return self._add("undo", job.title)
+
+    def cancel(self, job_id: int) -> None:
+        self.known[job_id] = replace(self.known[job_id], cancelled=True)
+
+    def retry(self, job_id: int) -> None:
+        self.known[job_id] = replace(self.known[job_id], state="waiting")
+
+    def dismiss(self, job_id: int) -> None:
+        self.known.pop(job_id)
+
+    def recent(self) -> list[JobStatus]:
+        return list(reversed(self.known.values()))
+
+    def find(self, job_id: int) -> JobStatus | None:
+        return self.known.get(job_id)
+
+    def files(self, job_id: int) -> list[JobFile]:
+        return self.outcomes.get(job_id, [])
+
+
+@dataclass
 class FakeEngine:
     """Answers from a script; remembers how it was called."""
 
@@ -171,17 +245,17 @@ class FakeEngine:
     years: tuple[int, ...] = (2024, 2019)
     script: dict[str, list[Event | BaseException | Callable[[], None]]] = field(default_factory=dict)
     suggestions: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    intake: list[IngestItem] | Exception = field(default_factory=list)
+    bin: list[Shelved] = field(default_factory=list)
     model_name: str = ""
     starters: tuple[str, ...] = ()
     tried: tuple[StoredQuestion, ...] = ()
     asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)
-    taken: list[tuple[str, bytes]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     given: list[tuple[str, Feedback, str]] = field(default_factory=list)
     given_fault: Exception | None = None
     feedback_limit: int = 200
     stored: FakeArchive = field(default_factory=FakeArchive)
+    desk: FakeJobs = field(default_factory=FakeJobs)
 
     @property
     def settings(self) -> Settings:
@@ -229,23 +303,24 @@ class FakeEngine:
     def shelf(self) -> Shelf:
         return Shelf(tuple(self.documents), self.failures, self.years)
 
-    def take_in(
-        self, files: Sequence[tuple[str, bytes]], on_progress: Callable[[int, int, IngestItem], None] | None = None
-    ) -> tuple[IngestItem, ...]:
-        self.taken += files
-        if isinstance(self.intake, Exception):
-            raise self.intake
-        for done, item in enumerate(self.intake, start=1):
-            if item.outcome == "added":
-                self.documents.append(shelved(item.document))
-            if on_progress:
-                on_progress(done, len(self.intake), item)
-        return tuple(self.intake)
+    @property
+    def jobs(self) -> FakeJobs:
+        return self.desk
+
+    def ingestion(self, stop: object = None) -> None:
+        """The worker's, which the pages do not use."""
+
+    def try_questions(self) -> None:
+        """The worker's, too."""
 
     def remove(self, chosen: Sequence[Shelved]) -> int:
         self.removed += [document.id for document in chosen]
+        self.bin = [document for document in self.documents if document in chosen]
         self.documents = [document for document in self.documents if document not in chosen]
-        return len(chosen)
+        return len(self.removed)
+
+    def undo_removal(self, run_id: int) -> None:
+        self.documents += self.bin
 
     def close(self) -> None:
         """Nothing is open."""

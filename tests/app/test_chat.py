@@ -16,6 +16,7 @@ from config.prompts import NO_ANSWER
 from pipelines.answers import Answer, Conflict, Sentence, Token
 from pipelines.errors import ConfigError, ModelError
 from pipelines.store.documents import partial_notice
+from pipelines.store.jobs import JobStatus
 from pipelines.store.questions import StoredQuestion
 from pipelines.types import Filters, IngestItem, Turn
 from tests.app.conftest import answers, ask, evidence, html, opened_source, words
@@ -410,30 +411,41 @@ def test_a_database_that_cannot_be_reached_is_told_instead_of_a_chat(
 
 def test_an_empty_library_asks_for_files_and_takes_them(engine: FakeEngine, chat: Open) -> None:
     engine.documents = []
-    engine.intake = [
-        IngestItem("kiln.md", "added", nodes=1),
-        IngestItem("x.pdf", "failed", message="x.pdf is encrypted.", hint="Remove the password."),
-    ]
     at = chat()
     assert "Nothing to read yet" in html(at)
     assert at.code[0].value == "footnote ingest ~/portfolio"
     at.file_uploader(key="upload_0").set_value([("kiln.md", b"# Kiln", "text/markdown"), ("x.pdf", b"%", "")]).run()
-    assert engine.taken == [("kiln.md", b"# Kiln"), ("x.pdf", b"%")]
+    assert engine.desk.taken == [("kiln.md", b"# Kiln"), ("x.pdf", b"%")]
+    assert not at.chat_input
+    engine.documents = [shelved("kiln.md")]
+    failed = IngestItem("x.pdf", "failed", message="x.pdf is encrypted.", hint="Remove the password.")
+    engine.desk.finish(1, IngestItem("kiln.md", "added", nodes=1), failed)
+    at.run()
     assert at.chat_input(key="question")
+    assert "x.pdf is encrypted. Remove the password." in html(at)
     assert not at.exception
 
 
-def test_files_dropped_on_the_question_are_taken_in_before_it_is_answered(engine: FakeEngine, chat: Open) -> None:
-    engine.intake = [IngestItem("kiln.md", "failed", message="kiln.md is empty.", hint="Fill it.")]
+def test_a_question_waits_for_the_files_that_came_with_it(engine: FakeEngine, chat: Open) -> None:
+    item = IngestItem("kiln.md", "failed", message="kiln.md is empty.", hint="Fill it.")
+    find = engine.desk.find
+
+    def finishing(job_id: int) -> JobStatus | None:
+        assert engine.asked == []
+        engine.desk.finish(job_id, item)
+        return find(job_id)
+
+    engine.desk.find = finishing  # type: ignore[method-assign]
     at = chat()
     box = at.chat_input(key="question")
     box.set_value(ORGANS)
     box.upload("kiln.md", b"", "text/markdown")
     at.run()
-    assert engine.taken == [("kiln.md", b"")]
+    assert engine.desk.taken == [("kiln.md", b"")]
     assert "<strong>kiln.md</strong> not taken in" in html(at)
     assert "kiln.md is empty. Fill it." in html(at)
     assert words(answers(at)[0])[0][0] == tuned.text
+    assert engine.stored.kept["c1"][1][0].waits_for == 1
     assert not at.exception
 
 

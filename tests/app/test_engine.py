@@ -11,28 +11,28 @@ from app import session
 from app.chat_engine import ChatEngine, build_chat_engine
 from app.pack import load_pack
 from app.settings import read_settings
+from app.worker import Worker
 from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import ConfigError
-from pipelines.types import Filters, IngestItem, Turn
+from pipelines.types import Filters, Turn
 from tests.app.fakes import FakeEngine
 
 KILN = b"---\ndate: 2014-05-01\n---\n# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"
 
 
+def take_in(engine: ChatEngine, *files: tuple[str, bytes]) -> list[tuple[str, str]]:
+    """Let a worker take files in: (name, outcome) of each."""
+    job = engine.jobs.upload(files)
+    worker = Worker(engine.settings)
+    assert worker.work_once()
+    worker.close()
+    return [(file.name, file.outcome) for file in engine.jobs.files(job)]
+
+
 def test_uploads_are_answered_from_listed_and_removed_with_their_files(settings: Settings) -> None:
     engine = build_chat_engine(settings)
-    counted: list[tuple[int, int]] = []
-    seen: list[str] = []
-
-    def watch(done: int, total: int, item: IngestItem) -> None:
-        counted.append((done, total))
-        seen.append(item.outcome)
-
-    items = engine.take_in([("kiln.md", KILN), ("empty.md", b"")], watch)
-    assert [(item.document, item.outcome) for item in items] == [("kiln.md", "added"), ("empty.md", "failed")]
-    assert counted == [(1, 2), (2, 2)]
-    assert sorted(seen) == ["added", "failed"]
+    assert take_in(engine, ("kiln.md", KILN), ("empty.md", b"")) == [("kiln.md", "added"), ("empty.md", "failed")]
 
     shelf = engine.shelf()
     assert [(d.name, d.title, d.nodes, d.coverage) for d in shelf.documents] == [("kiln.md", "Kiln", 1, 1.0)]
@@ -46,17 +46,18 @@ def test_uploads_are_answered_from_listed_and_removed_with_their_files(settings:
     assert passage is not None
     assert passage[1] == evidence.quote == "The anagama kiln at Dunsyre was built by Ruth Aldous."
 
-    assert engine.remove(shelf.documents) == 1
+    run_id = engine.remove(shelf.documents)
     assert engine.shelf().documents == ()
     assert not (settings.home / "uploads" / "kiln.md").exists()
+    engine.undo_removal(run_id)
+    assert [document.name for document in engine.shelf().documents] == ["kiln.md"]
+    assert (settings.home / "uploads" / "kiln.md").read_bytes() == KILN
     engine.close()
 
 
 def test_the_same_file_again_is_unchanged_and_another_of_its_name_replaces_it(settings: Settings) -> None:
     engine = build_chat_engine(settings)
-    outcomes = [
-        engine.take_in([("kiln.md", data)])[0].outcome for data in (KILN, KILN, KILN + b"\nIt is fired twice.\n")
-    ]
+    outcomes = [take_in(engine, ("kiln.md", data))[0][1] for data in (KILN, KILN, KILN + b"\nIt is fired twice.\n")]
     assert outcomes == ["added", "unchanged", "updated"]
     assert len(engine.shelf().documents) == 1
     engine.close()
@@ -94,7 +95,7 @@ def test_the_fake_of_the_page_tests_is_called_like_the_engine() -> None:
 
 def test_an_answer_is_handed_out_as_a_pack_with_what_it_was_asked_of(settings: Settings, tmp_path: Path) -> None:
     engine = build_chat_engine(settings)
-    engine.take_in([("kiln.md", KILN)])
+    take_in(engine, ("kiln.md", KILN))
     history, filters = (Turn("What is a kiln?", "An oven."),), Filters(year=(2014,))
     *_, answer = engine.answer("Who built the anagama kiln?", history=history, filters=filters)
     assert isinstance(answer, Answer)

@@ -44,45 +44,71 @@ def test_a_failure_is_listed_with_its_reason_and_what_to_do(engine: FakeEngine, 
     assert not at.exception
 
 
-def test_uploaded_files_are_ingested_and_the_box_is_empty_again(engine: FakeEngine, library: Open) -> None:
-    engine.intake = [IngestItem("kiln.md", "added", nodes=1)]
+def test_uploaded_files_become_a_job_whose_progress_every_page_shows(engine: FakeEngine, library: Open) -> None:
     at = library()
-    at.file_uploader(key="upload_0").set_value(("kiln.md", b"# Kiln", "text/markdown")).run()
-    assert engine.taken == [("kiln.md", b"# Kiln")]
-    assert "<strong>kiln.md</strong> added, 1 node<" in html(at)
-    assert list(at.dataframe[0].value["Document"]) == ["resume.md", "reeds.md", "kiln.md"]
+    files = [(f"{n}.md", b"# Kiln", "text/markdown") for n in range(60)]
+    at.file_uploader(key="upload_0").set_value(files).run()
+    assert len(engine.desk.taken) == 60
     assert at.file_uploader(key="upload_1").value == []
+    engine.desk.progress(1, 12)
+    for name in ("chat", "library"):
+        at.switch_page(f"app_pages/{name}.py").run()
+        assert "Taking in 60 files: 12 of 60" in at.get("progress")[0].proto.text
+    at.button(key="cancel_1").click().run()
+    assert "stopping after the document under way" in at.get("progress")[0].proto.text
     assert not at.exception
 
 
-def test_an_upload_that_cannot_be_ingested_says_why(engine: FakeEngine, library: Open) -> None:
-    engine.intake = ServiceUnavailable("The database is gone.", hint="Start it.")
+def test_a_job_that_ended_says_what_failed_and_can_be_retried_undone_and_closed(
+    engine: FakeEngine, library: Open
+) -> None:
+    engine.desk.upload([(f"{n}.md", b"") for n in range(6)])
+    bad = IngestItem("5.md", "failed", message="5.md is empty.", hint="Fill it.")
+    engine.desk.finish(1, *(IngestItem(f"{n}.md", "added", nodes=1) for n in range(5)), bad)
+    at = library()
+    assert "6 files: 6 of 6 done, 1 of them failed" in [caption.value for caption in at.caption]
+    assert "5.md is empty. Fill it." in html(at)
+    assert "<strong>0.md</strong>" not in html(at), "of many files only what failed is listed"
+    at.button(key="retry_1").click().run()
+    assert engine.desk.known[1].state == "waiting"
+    engine.desk.finish(1, *(IngestItem(f"{n}.md", "added", nodes=1) for n in range(6)))
+    at.run().button(key="undo_1").click().run()
+    engine.desk.finish(1, IngestItem("0.md", "removed"))
+    at.run().button(key="dismiss_1").click().run()
+    assert not at.get("progress")
+    assert not at.exception
+
+
+def test_an_upload_that_cannot_be_kept_says_why(engine: FakeEngine, library: Open) -> None:
+    engine.desk.fault = ServiceUnavailable("The disk is full.", hint="Make room.")
     at = library()
     at.file_uploader(key="upload_0").set_value(("kiln.md", b"# Kiln", "text/markdown")).run()
-    assert "<strong>The database is gone.</strong><div>Start it.</div>" in html(at)
+    assert "<strong>The disk is full.</strong><div>Make room.</div>" in html(at)
     assert not at.exception
 
 
-def test_documents_are_removed_only_after_a_second_yes(engine: FakeEngine, library: Open) -> None:
+def test_links_and_refreshes_become_jobs(engine: FakeEngine, library: Open) -> None:
+    at = library()
+    at.text_input(key="link").set_value("github:ann").run()
+    at.button(key="refresh").click().run()
+    assert [(job.kind, job.title) for job in engine.desk.recent()] == [
+        ("refresh", "All sources"), ("ingest", "github:ann")
+    ]  # fmt: skip
+    assert at.text_input(key="link").value == ""
+    assert not at.exception
+
+
+def test_a_removal_can_be_undone(engine: FakeEngine, library: Open) -> None:
     at = library()
     assert at.button(key="remove").disabled
     at.multiselect(key="removal_0").select("reeds.md").run()
     at.button(key="remove").click().run()
-    assert engine.removed == []
-    assert "<li>reeds.md</li>" in html(at)
-    at.button(key="confirm_removal").click().run()
     assert engine.removed == ["reeds.md"]
     assert list(at.dataframe[0].value["Document"]) == ["resume.md"]
     assert at.multiselect(key="removal_1").value == []
-    assert not at.exception
-
-
-def test_documents_stay_after_a_no(engine: FakeEngine, library: Open) -> None:
-    at = library()
-    at.multiselect(key="removal_0").select("reeds.md").run()
-    at.button(key="remove").click().run()
-    at.button(key="cancel_removal").click().run()
-    assert engine.removed == []
+    at.button(key="restore_documents").click().run()
+    assert list(at.dataframe[0].value["Document"]) == ["resume.md", "reeds.md"]
+    assert not [button for button in at.button if button.key == "restore_documents"]
     assert not at.exception
 
 

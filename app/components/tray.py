@@ -1,0 +1,117 @@
+"""The tray: the jobs of the worker with their progress, on every page."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import streamlit as st
+
+from app import render
+from app.chat_engine import ChatEngine
+from app.typeset import literal
+from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+from pipelines.store.jobs import JobStatus
+from pipelines.types import IngestItem
+
+_DOING = {
+    "upload": "Taking in",
+    "ingest": "Taking in",
+    "refresh": "Looking again at",
+    "reread": "Reading again",
+    "undo": "Undoing",
+}
+_SHOWN_FOR = timedelta(hours=12)  # after it was asked for, when it is over
+_ALL_LISTED = 5  # files; of more, only what failed is listed
+_MOST_LISTED = 50
+
+
+def tray(engine: ChatEngine) -> None:
+    """Show the jobs that run or ended lately; the page is made again when one ends."""
+    jobs = _recent(engine)
+    if jobs:
+        is_running = any(not job.is_over for job in jobs)
+        st.fragment(_jobs, run_every=1.0 if is_running else None)(engine)
+
+
+def _recent(engine: ChatEngine) -> list[JobStatus]:
+    try:
+        since = datetime.now(UTC) - _SHOWN_FOR
+        return [job for job in engine.jobs.recent() if not job.is_over or job.created_at > since]
+    except FootnoteError as error:
+        log_failure("the jobs could not be read", error)
+        return []
+
+
+def _jobs(engine: ChatEngine) -> None:
+    jobs = _recent(engine)
+    running = {job.id for job in jobs if not job.is_over}
+    before: set[int] = st.session_state.get("running_jobs", set())
+    st.session_state["running_jobs"] = running
+    if before - running:
+        st.rerun()
+    with st.container(key="tray", gap="small"):
+        for job in jobs:
+            (_over if job.is_over else _under_way)(engine, job)
+
+
+def _under_way(engine: ChatEngine, job: JobStatus) -> None:
+    what = f"{_DOING[job.kind]} {literal(job.title)}"
+    if job.state == "waiting":
+        text = f"{what}: waiting"
+    elif job.cancelled:
+        text = f"{what}: stopping after the document under way"
+    else:
+        text = f"{what}: {job.ended} of {job.files}" if job.files else f"{what} …"
+    with st.container(key=f"job_{job.id}", horizontal=True, vertical_alignment="center"):
+        st.progress(job.ended / job.files if job.files else 0.0, text=text)
+        st.button("Cancel", key=f"cancel_{job.id}", type="tertiary", disabled=job.cancelled,
+                  on_click=_act, args=(partial(engine.jobs.cancel, job.id),))  # fmt: skip
+
+
+def _over(engine: ChatEngine, job: JobStatus) -> None:
+    with st.container(key=f"job_{job.id}", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(_summary(job), width="stretch")
+            if job.kind != "undo" and job.runs:
+                st.button("Undo", key=f"undo_{job.id}", type="tertiary", icon=":material/undo:",
+                          on_click=_act, args=(partial(engine.jobs.undo, job),))  # fmt: skip
+            if job.failed or job.state != "done":
+                st.button("Try again", key=f"retry_{job.id}", type="tertiary", icon=":material/refresh:",
+                          on_click=_act, args=(partial(engine.jobs.retry, job.id),))  # fmt: skip
+            st.button("Close", key=f"dismiss_{job.id}", type="tertiary", icon=":material/close:",
+                      on_click=_act, args=(partial(engine.jobs.dismiss, job.id),))  # fmt: skip
+        if job.message:
+            render.problem(job.message, job.hint)
+        if job.failed or 0 < job.files <= _ALL_LISTED:
+            render.outcomes(_outcomes(engine, job))
+
+
+def _summary(job: JobStatus) -> str:
+    title = literal(job.title)
+    if job.state != "done":
+        return f"{title}: {'cancelled' if job.state == 'cancelled' else 'not finished'}"
+    if job.kind == "undo":
+        return f"{title}: undone"
+    failed = f", {job.failed} of them failed" if job.failed else ""
+    return f"{title}: {job.ended} of {job.files} done{failed}" if job.files else f"{title}: nothing to do"
+
+
+def _outcomes(engine: ChatEngine, job: JobStatus) -> tuple[IngestItem, ...]:
+    try:
+        files = engine.jobs.files(job.id)
+    except FootnoteError as error:
+        log_failure("a job could not be read", error)
+        return ()
+    listed = [file for file in files if file.outcome == "failed" or job.files <= _ALL_LISTED]
+    return tuple(
+        IngestItem(file.name, file.outcome, message=file.message, hint=file.hint, nodes=file.nodes)  # type: ignore[arg-type]
+        for file in listed[:_MOST_LISTED]
+    )
+
+
+def _act(act: Callable[[], object]) -> None:
+    try:
+        act()
+    except FootnoteError as error:
+        st.toast(error.message)

@@ -1,0 +1,139 @@
+"""The worker does what it is asked, and another one goes on where it was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.chat_engine import ChatEngine, build_chat_engine
+from app.worker import Worker
+from config.settings import Settings
+from pipelines.store.jobs import JobFile, has_work
+from pipelines.store.runs import list_runs
+
+KILN = b"# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"
+
+
+@pytest.fixture
+def chat(settings: Settings) -> Iterator[ChatEngine]:
+    engine = build_chat_engine(settings)
+    yield engine
+    engine.close()
+
+
+def files_of(n: int) -> list[tuple[str, bytes]]:
+    return [
+        (f"{at}.md", b"# Note %d\n\nThe kiln number %d burns larch for %d hours.\n" % (at, at, at)) for at in range(n)
+    ]
+
+
+def work(chat: ChatEngine) -> None:
+    worker = Worker(chat.settings)
+    while worker.work_once():
+        pass
+    worker.close()
+
+
+def outcomes(files: list[JobFile]) -> set[str]:
+    return {file.outcome for file in files}
+
+
+def test_a_job_can_be_undone_whole(chat: ChatEngine) -> None:
+    chat.jobs.upload(files_of(3))
+    work(chat)
+    [job] = chat.jobs.recent()
+    assert (job.state, job.files, job.ended, job.failed, len(job.runs)) == ("done", 3, 3, 0, 1)
+    assert len(chat.shelf().documents) == 3
+    chat.jobs.undo(job)
+    work(chat)
+    assert chat.shelf().documents == ()
+    assert [(each.kind, each.state, each.ended) for each in chat.jobs.recent()] == [("undo", "done", 3)]
+
+
+def test_a_failure_is_retried_alone(chat: ChatEngine) -> None:
+    job = chat.jobs.upload([("kiln.md", KILN), ("empty.md", b""), ("x.bin", b"\0\1\2")])
+    work(chat)
+    assert [(file.name, file.outcome) for file in chat.jobs.files(job)] == [
+        ("kiln.md", "added"), ("empty.md", "failed"), ("x.bin", "failed")
+    ]  # fmt: skip
+    assert all(file.message for file in chat.jobs.files(job)[1:])
+    (chat.settings.home.resolve() / "uploads" / "empty.md").write_bytes(KILN + b"\nIt is fired twice.\n")
+    (chat.settings.home.resolve() / "uploads" / "x.bin").unlink()
+    chat.jobs.retry(job)
+    work(chat)
+    assert [(file.outcome, file.message) for file in chat.jobs.files(job)] == [
+        ("added", ""), ("added", ""), ("failed", "The file of x.bin is gone.")
+    ]  # fmt: skip
+
+
+def test_a_document_gets_another_category_and_is_read_again_from_its_file(chat: ChatEngine) -> None:
+    chat.jobs.upload([("kiln.md", KILN)])
+    work(chat)
+    [document] = chat.shelf().documents
+    chat.jobs.reread(document.id, document.name, category="blog")
+    work(chat)
+    assert [each.category for each in chat.shelf().documents] == ["blog"]
+    (chat.settings.home.resolve() / "uploads" / "kiln.md").write_bytes(KILN.replace(b"# Kiln", b"# The kiln"))
+    chat.jobs.refresh()
+    work(chat)
+    assert [(each.title, each.category) for each in chat.shelf().documents] == [("The kiln", "blog")]
+    chat.jobs.reread(document.id, document.name, collection="kilns")
+    work(chat)
+    with chat.ingestion().database.engine.connect() as connection:
+        assert connection.execute(text("SELECT collection FROM documents")).scalars().all() == ["kilns"]
+
+
+def test_a_worker_that_leaves_gives_its_job_back(chat: ChatEngine) -> None:
+    job = chat.jobs.upload(files_of(40))
+    leaving = threading.Event()
+    threading.Timer(0.4, leaving.set).start()
+    worker = Worker(chat.settings)
+    worker.work_once(leaving)
+    worker.close()
+    found = chat.jobs.find(job)
+    assert found
+    assert found.state in ("waiting", "done")
+    work(chat)
+    assert outcomes(chat.jobs.files(job)) == {"added"}
+    assert len(chat.shelf().documents) == 40
+
+
+def test_a_job_of_a_killed_worker_is_finished_by_another_with_every_file(chat: ChatEngine) -> None:
+    settings = chat.settings
+    assert settings.database_url
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(settings.home), "FOOTNOTE_HOME": str(settings.home),
+        "DATABASE_URL": settings.database_url.get_secret_value(), "FOOTNOTE_EMBEDDING__PROVIDER": "hashed",
+        "FOOTNOTE_INGESTION__EXECUTOR": "here",
+    }  # fmt: skip
+    job = chat.jobs.upload(files_of(60))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app.worker"], stdin=subprocess.PIPE, env=environment, cwd=Path(__file__).parents[2]
+    )
+    until = time.monotonic() + 60
+    while not (found := chat.jobs.find(job)) or found.ended < 5:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    engine = chat.ingestion().database.engine
+    assert has_work(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE jobs SET beat_at = beat_at - interval '16 seconds'"))
+    work(chat)
+    found = chat.jobs.find(job)
+    assert found
+    assert (found.state, found.ended, found.failed) == ("done", 60, 0)
+    assert outcomes(chat.jobs.files(job)) == {"added"}, "what the killed worker stored counts as it was"
+    assert len(chat.shelf().documents) == 60
+    assert len(list_runs(engine, 9)) == len(found.runs)
+    chat.jobs.undo(found)
+    work(chat)
+    assert chat.shelf().documents == ()
