@@ -45,7 +45,7 @@ _NICE = 5  # questions come first
 _BUG = "This is a fault of Footnote; the log of the chat has its details."
 
 
-class Worker:
+class JobWorker:
     """Does jobs until it is told to stop; what it needs to ingest is loaded with the first job."""
 
     def __init__(self, settings: Settings) -> None:
@@ -294,7 +294,7 @@ def main() -> None:
         try:
             settings = read_settings()
             configure_logging(settings.log.level, settings.log.format)
-            worker = Worker(settings)
+            worker = JobWorker(settings)
         except (ConfigError, FootnoteError) as error:
             log_failure("the worker waits", error)
             stop.wait(_AGAIN)

@@ -301,3 +301,30 @@ def _counts(counts: Mapping[str, int], after: str = "") -> str:
 def _table(title: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
     if rows:
         output.table(title, names, [[row[name] for name in names] for row in rows])
+
+
+@verbs.command()
+def forget(
+    visitor_data: Annotated[
+        bool, option("Conversations, share links, questions and feedback.", "--visitor-data")
+    ] = False,
+    yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete all that visitors of the chat asked and said; documents and the owner's conversations stay.
+
+    Example: footnote forget --visitor-data
+    """
+    if not visitor_data:
+        raise typer.BadParameter("Say what to forget: --visitor-data.")
+    settings = settings_now()
+    from pipelines.store.conversations import forget_visitors
+    from pipelines.store.database import open_database
+    from pipelines.store.query_log import forget_visitor_queries
+
+    engine = open_database(settings).engine
+    if not yes:
+        output.agree("Forget them?", "All that visitors asked would be deleted, for good.", as_json=as_json)
+    counts = {"conversations": forget_visitors(engine), "queries": forget_visitor_queries(engine)}
+    said = f"{counts['conversations']:,} conversations and {counts['queries']:,} questions of visitors were deleted"
+    emit(Done(said, counts), as_json)

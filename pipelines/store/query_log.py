@@ -91,6 +91,12 @@ def read_query(engine: Engine, named: str) -> dict[str, Any]:
     return {name: jsonable(value) for name, value in row._mapping.items()}
 
 
+def forget_visitor_queries(engine: Engine) -> int:
+    """Delete the logged queries of visitors with the feedback on them; returns their number."""
+    with writing(engine, "forgetting visitors") as connection:
+        return connection.execute(delete(queries).where(queries.c.audience == "visitor")).rowcount
+
+
 def jsonable(value: Any) -> Any:
     """A value type as what `json.dumps` takes: dataclasses become objects, tuples lists, dates ISO strings."""
     if is_dataclass(value) and not isinstance(value, type):

@@ -11,7 +11,7 @@ from app import session
 from app.chat_engine import ChatEngine, build_chat_engine
 from app.pack import load_pack
 from app.settings import read_settings
-from app.worker import Worker
+from app.worker import JobWorker
 from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import ConfigError
@@ -24,7 +24,7 @@ KILN = b"---\ndate: 2014-05-01\n---\n# Kiln\n\nThe anagama kiln at Dunsyre was b
 def take_in(engine: ChatEngine, *files: tuple[str, bytes]) -> list[tuple[str, str]]:
     """Let a worker take files in: (name, outcome) of each."""
     job = engine.jobs.upload(files)
-    worker = Worker(engine.settings)
+    worker = JobWorker(engine.settings)
     assert worker.work_once()
     worker.close()
     return [(file.name, file.outcome) for file in engine.jobs.files(job)]

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from app.chat_engine import ChatEngine, build_chat_engine
-from app.worker import Worker
+from app.worker import JobWorker
 from config.settings import Settings
 from pipelines.store.jobs import JobFile, has_work
 from pipelines.store.runs import list_runs
@@ -35,7 +35,7 @@ def files_of(n: int) -> list[tuple[str, bytes]]:
 
 
 def work(chat: ChatEngine) -> None:
-    worker = Worker(chat.settings)
+    worker = JobWorker(chat.settings)
     while worker.work_once():
         pass
     worker.close()
@@ -94,7 +94,7 @@ def test_a_worker_that_leaves_gives_its_job_back(chat: ChatEngine) -> None:
     job = chat.jobs.upload(files_of(40))
     leaving = threading.Event()
     threading.Timer(0.4, leaving.set).start()
-    worker = Worker(chat.settings)
+    worker = JobWorker(chat.settings)
     worker.work_once(leaving)
     worker.close()
     found = chat.jobs.find(job)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, text
@@ -28,11 +29,12 @@ from pipelines.store.conversations import (
     store_message,
 )
 from pipelines.store.database import open_database
-from pipelines.store.query_log import jsonable
+from pipelines.store.query_log import jsonable, latest_queries
 from pipelines.store.shared_answers import read_shared, revoke_share, share_answer, shares_of
 from pipelines.store.shared_view import HIDDEN
 from pipelines.types import Filters, Turn
 from tests.conftest import Ingested, MakeSettings
+from tests.shell import Shell
 
 OWNER = Holder()
 Answered = tuple[Engine, str, Message]
@@ -155,6 +157,23 @@ def test_only_the_conversations_of_visitors_are_forgotten(engine: Engine) -> Non
         asked(engine, Holder("visitor", new_key()), BUILT)
     assert forget_visitors(engine) == 2
     assert [row.id for row in list_conversations(engine, OWNER)] == [mine]
+
+
+def test_the_command_forgets_what_visitors_asked(
+    ingested: Ingested, make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = make_settings(like=ingested(TEXTS)[1])
+    query = build_query_engine(settings)
+    for audience in ("owner", "visitor"):
+        list(query.answer(BUILT, audience=audience))
+    engine = query.database.engine
+    mine, _ = asked(engine, OWNER, BUILT)
+    asked(engine, Holder("visitor", new_key()), BUILT)
+    shell = Shell(settings, monkeypatch, tmp_path)
+    assert shell.json("forget", "--visitor-data", "--yes") == {"conversations": 1, "queries": 1}
+    assert [row["audience"] for row in latest_queries(engine, 9)] == ["owner"]
+    assert [row.id for row in list_conversations(engine, OWNER)] == [mine]
+    engine.dispose()
 
 
 # Shared answers
