@@ -95,6 +95,7 @@ def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[s
         "server.maxUploadSize": max_upload_mb,
         "server.showEmailPrompt": "false",
         "server.fileWatcherType": "none",
+        "server.enableStaticServing": "true",
         "server.enableAgentApi": "false",
         "browser.gatherUsageStats": "false",
         "browser.serverAddress": host,
