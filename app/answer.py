@@ -15,7 +15,7 @@ from app.wording import (
     read_as,
     readable,
 )
-from pipelines.answers import Answer, Conflict, Sentence, Source
+from pipelines.answers import Answer, Citation, Conflict, Sentence, Source
 from pipelines.query.layout import AnswerBlock, blocks_of
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
@@ -155,10 +155,10 @@ def _mark(exchange: Exchange, n: int, index: int, numbers: dict[int, int]) -> di
     run = run_before(exchange, index)
     evidence = exchange.evidence(n, run)
     said = " ".join(exchange.sentences[at].text for at in run)
-    quote = " … ".join(dict.fromkeys(_on_one_line(citation.quote) for citation in evidence))
+    quote = " … ".join(dict.fromkeys(_words(exchange.sources[n], citation) for citation in evidence))
     sentence = exchange.sentences[index]
     found = next((each.verdict for each in sentence.evidence if each.n == n), sentence.verdict)
-    verbatim = bool(quote) and all(_on_one_line(each.quote) in said for each in evidence)
+    verbatim = bool(quote) and all(_words(exchange.sources[n], each) in said for each in evidence)
     finding = "word for word" if verbatim and found == "supported" else FINDING[found]
     return {
         **_place(exchange.sources[n], evidence),
@@ -185,7 +185,7 @@ def _dispute(exchange: Exchange, conflict: Conflict) -> dict[str, Any]:
             "name": exchange.sources[side.n].documentName,
             "n": side.n,
             "number": numbers[side.n],
-            "quote": _clipped(_on_one_line(side.quote, " · "), _CITED),
+            "quote": _clipped(_words(exchange.sources[side.n], side, " · "), _CITED),
         }
         for side in conflict.sides
         if side.n in exchange.sources
@@ -193,8 +193,12 @@ def _dispute(exchange: Exchange, conflict: Conflict) -> dict[str, Any]:
     return {"heading": f"The sources disagree about {subject}", "sides": sides}
 
 
-def _on_one_line(text: str, between: str = " ") -> str:
-    lines = (" ".join(line.split()) for line in text.split("\n"))
+def _words(source: Source, citation: Citation, between: str = " ") -> str:
+    """The cited words without markup, on one line."""
+    at, lines = citation.start - source.start, list[str]()
+    for line in citation.quote.split("\n"):
+        lines.append(source.read().words(at, at + len(line)) if at >= 0 else line.strip())
+        at += len(line) + 1
     return between.join(filter(None, lines))
 
 

@@ -32,8 +32,6 @@ from pipelines.store.status import coverage
 from pipelines.store.versions import hashes_of
 from pipelines.types import Audience, Filters, Turn
 
-AUDIENCE: Audience = "owner"
-
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
@@ -82,6 +80,7 @@ class ChatEngine:
         self._writer = writer
         self._executor = executor
         self.settings = engine.settings
+        self.audience: Audience = "visitor" if engine.settings.chat.visitor else "owner"
 
     @property
     def model_name(self) -> str:
@@ -90,48 +89,54 @@ class ChatEngine:
 
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
         """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
-        return self._engine.answer(question, history=history, filters=filters, audience=AUDIENCE)
+        return self._engine.answer(question, history=history, filters=filters, audience=self.audience)
 
     def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
         """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
-        return self._engine.suggest(answer, history=history, filters=filters, audience=AUDIENCE)
+        return self._engine.suggest(answer, history=history, filters=filters, audience=self.audience)
 
     def questions(self) -> Sequence[StoredQuestion]:
         """The questions that were tried and have an answer; none where they cannot be read."""
-        return self._engine.stored_questions(AUDIENCE)
+        return self._engine.stored_questions(self.audience)
 
     def passage(
-        self, document_id: str, start: int, end: int, around: int, audience: Audience = AUDIENCE
+        self, document_id: str, start: int, end: int, around: int, audience: Audience | None = None
     ) -> tuple[str, str, str] | None:
         """The stored text before, inside and after a span; None when the document is gone or may not be seen."""
         with reading(self._engine.database.engine, "reading a passage") as connection:
-            return passage(connection, document_id, (start, end), around=around, audience=audience)
+            return passage(connection, document_id, (start, end), around=around, audience=audience or self.audience)
 
     def original(self, document_id: str) -> Path | None:
         """The kept file of a document that may be seen; None where its bytes are not kept."""
         with reading(self._engine.database.engine, "finding an original") as connection:
-            found = hashes_of(connection, [document_id], AUDIENCE).get(document_id)
+            found = hashes_of(connection, [document_id], self.audience).get(document_id)
         path = original_path(self.settings.home.resolve(), found.file_sha) if found else None
         return path if path and path.is_file() else None
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         """The archive of an answer that was given; raises what `pack_answer` raises."""
         options = self.settings.retrieval
-        request = Request(answer.question, filters, AUDIENCE, options.mode, self._engine.passages, tuple(history))
+        request = Request(answer.question, filters, self.audience, options.mode, self._engine.passages, tuple(history))
         return pack_archive(pack_answer(self._engine, request, answer))
 
     def feedback(self, query_id: str, given: Feedback, session: str) -> None:
         """Save a reader's feedback on an answer; raises what `save_feedback` raises."""
         limit = self.settings.chat.feedback
-        save_feedback(self._engine.database.engine, query_id, given, session=session, audience=AUDIENCE, limit=limit)
+        save_feedback(
+            self._engine.database.engine, query_id, given, session=session, audience=self.audience, limit=limit
+        )
 
     def archive(self, holder: Holder) -> Archive:
         """The stored conversations of a holder."""
         return Archive(self._engine.database.engine, holder)
 
     def shelf(self) -> Shelf:
-        """Read the stored documents and the failures."""
+        """Read the stored documents and the failures; for a visitor only what is public."""
         rows = coverage(self._engine.database)["documents"]
+        if self.audience == "visitor":
+            with reading(self._engine.database.engine, "reading the public documents") as connection:
+                seen = hashes_of(connection, [row["id"] for row in rows if row["id"]], self.audience)
+            rows = [row | {"state": "indexed", "reason": ""} for row in rows if row["id"] in seen]
         found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
         stored = tuple(_shelved(row) for row in rows if row["id"])
         failed = tuple(

@@ -9,8 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
+from app.chat_engine import Shelf
 from app.conversation import Exchange, as_markdown
+from app.session import is_visitor
 from app.typeset import running_html
+from app.wording import readable, without_settings
 from pipelines.types import IngestItem
 from pipelines.wording import with_hint
 
@@ -49,8 +52,20 @@ def attend(questions: int, *, writing: bool) -> None:
         _page(key="page", data={"questions": questions, "writing": writing}, height=1)
 
 
+def visitor_bar(name: str, shelf: Shelf, on_new: Callable[[], None]) -> None:
+    """The bar over a visitor's page: whose documents they are, a new conversation, the documents by name."""
+    with st.container(key="visitor_bar", horizontal=True, vertical_alignment="center"):
+        st.html(f'<div class="fn-owner">{escape(name)}</div>')
+        st.button("New", key="new", icon=":material/edit_square:", type="tertiary", on_click=on_new)
+        count = len(shelf.documents)
+        with st.popover(f"{count} document{'s' * (count != 1)}", type="tertiary"):
+            names(sorted({readable(document.title, document.name) for document in shelf.documents}))
+
+
 def problem(message: str, hint: str = "") -> None:
     """Show an error and its hint."""
+    if is_visitor():
+        message, hint = without_settings(message) or "This cannot be shown now.", without_settings(hint)
     advice = f"<div>{escape(hint)}</div>" if hint else ""
     st.html(f'<div class="fn-problem" role="alert"><strong>{escape(message)}</strong>{advice}</div>')
 
@@ -72,7 +87,11 @@ def answer(
     if entry.problem:
         problem(*entry.problem)
     if entry.pieces or entry.answer:
-        _answer(key=key, data=answer_data(entry, opened, latest=latest), on_open_change=on_open)
+        data = answer_data(entry, opened, latest=latest)
+        if is_visitor():
+            data["alerts"] = [without_settings(each) for each in data["alerts"]]
+            data["how"] = [[name, without_settings(value)] for name, value in data["how"]]
+        _answer(key=key, data=data, on_open_change=on_open)
     elif not entry.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')
 

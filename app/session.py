@@ -10,9 +10,9 @@ from app.chat_engine import ChatEngine, build_chat_engine
 from app.conversation import Exchange
 from app.settings import read_settings
 from config.settings import Settings
-from pipelines.errors import FootnoteError
+from pipelines.errors import ConfigError, FootnoteError
 from pipelines.observe import log_failure
-from pipelines.store.conversations import Holder
+from pipelines.store.conversations import Holder, new_key
 from pipelines.types import Turn
 
 FILTERS = ("filter_category", "filter_year", "filter_document")
@@ -48,6 +48,14 @@ def _engine(settings: Settings) -> ChatEngine:
     return engine
 
 
+def is_visitor() -> bool:
+    """True if the pages show what a visitor sees; also while the settings are wrong, which the page then says."""
+    try:
+        return read_settings().chat.visitor
+    except ConfigError:
+        return True
+
+
 def keep_widgets() -> None:
     """Keep the filters while another page is shown: Streamlit forgets widgets that are not on the page."""
     for key in FILTERS:
@@ -71,8 +79,10 @@ def clear() -> None:
 
 
 def holder() -> Holder:
-    """Who has the conversations of this session."""
-    return Holder()
+    """Who has the conversations of this session: the owner, or a visitor until the page is loaded again."""
+    if not is_visitor():
+        return Holder()
+    return Holder("visitor", st.session_state.setdefault("visitor_key", new_key()))
 
 
 def archive(engine: ChatEngine) -> Archive:
@@ -190,6 +200,11 @@ def retract(stored: Archive) -> str:
 def ask(question: str, turns: tuple[Turn, ...] | None = None) -> None:
     """Ask a question in the next run, as if it had been typed; with the turns given, not with the conversation."""
     st.session_state["pending"] = question, turns
+
+
+def unset(widget: str) -> None:
+    """Take a filter away."""
+    st.session_state[widget] = []
 
 
 def ask_everywhere(question: str, turns: tuple[Turn, ...]) -> None:

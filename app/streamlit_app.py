@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.session import keep_widgets
+from app.session import is_visitor, keep_widgets
 
 ICON = Path(__file__).parent / "assets" / "icon.svg"
 
@@ -17,9 +17,9 @@ st.set_page_config(
 )
 st.logo(ICON, size="large")
 keep_widgets()
-st.navigation(
-    [
-        st.Page("app_pages/chat.py", title="Chat", icon=":material/forum:", default=True),
-        st.Page("app_pages/library.py", title="Library", icon=":material/library_books:"),
-    ]
-).run()
+chat = st.Page("app_pages/chat.py", title="Chat", icon=":material/forum:", default=True)
+library = st.Page("app_pages/library.py", title="Library", icon=":material/library_books:")
+if is_visitor():
+    st.navigation([chat], position="hidden").run()
+else:
+    st.navigation([chat, library]).run()

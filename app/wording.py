@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from pipelines.answers import Citation, Source
 from pipelines.query.answerers.people import ASKED_BACK
+from pipelines.text import prose_sentences
 
 _EXPORTERS = ("microsoft word", "microsoft powerpoint", "microsoft excel", "pages", "libreoffice ")
 _SUFFIXES = frozenset(
@@ -237,6 +238,17 @@ def options_of(filters: Mapping[str, Any]) -> str:
     """Filters as the options of the command line that set them: `--category blog --year 2024`; empty for none."""
     given = ((name, [value] if isinstance(value, str) else value) for name, value in filters.items() if value)
     return shlex.join(word for name, values in given for value in values for word in (f"--{name}", str(value)))
+
+
+def without_settings(text: str) -> str:
+    """A message without the sentences that name an environment variable, which a visitor cannot set."""
+    kept = [text[start:end] for start, end in prose_sentences(text, 0, len(text))]
+    return " ".join(sentence for sentence in kept if not any(map(_is_variable, sentence.split())))
+
+
+def _is_variable(word: str) -> bool:
+    name = word.strip('`("').partition("=")[0]
+    return "_" in name and name.isupper()
 
 
 def how_it_ended(mode: str, fallback_reason: str, *, truncated: bool, answered: bool = True) -> Iterator[str]:

@@ -353,6 +353,9 @@ class ChatSettings(_Stage):
     title: str = Field("Footnote")
     max_upload_mb: int = Field(100, ge=1)
     starters: tuple[str, ...] = Field((), description="JSON list of first questions; empty = those of the sample")
+    visitor: bool = Field(
+        False, description="only public documents, no library, no uploads: as `footnote chat --visitor`"
+    )
     feedback: int = Field(200, ge=0, description="limit of feedback entries per browser session; 0 = no feedback")
 
 

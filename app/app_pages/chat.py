@@ -1,11 +1,12 @@
 """The conversation: questions, answers with footnotes, and the open source beside them."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import render, session, widgets
 from app.archive import answering
@@ -17,7 +18,7 @@ from app.conversation import Exchange, read_with
 from app.typeset import literal
 from app.wording import offers
 from pipelines.errors import FootnoteError
-from pipelines.types import MAX_QUESTION_CHARACTERS, Filters
+from pipelines.types import MAX_QUESTION_CHARACTERS
 
 _PATIENCE = 120.0  # seconds that a question waits for the files that came with it
 
@@ -38,7 +39,7 @@ def page() -> None:
         render.problem(error.message, error.hint)
         return
     st.set_page_config(page_title=engine.settings.chat.title)
-    if shelf.documents or session.entries():
+    if shelf.documents or session.entries() or engine.audience == "visitor":
         _converse(engine, shelf, left)
     else:
         _welcome(engine)
@@ -60,17 +61,15 @@ def _welcome(engine: ChatEngine) -> None:
 
 
 def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
-    filters = _sidebar(engine, shelf)
-    submitted = st.chat_input(
-        "Ask about these documents, or add some",
-        key="question",
-        max_chars=MAX_QUESTION_CHARACTERS,
-        accept_file="multiple",
-        max_upload_size=engine.settings.chat.max_upload_mb,
-    )
-    files = submitted.files if submitted else []
+    is_owner = engine.audience == "owner"
+    if is_owner:
+        _sidebar(engine)
+    else:
+        render.visitor_bar(engine.settings.chat.title, shelf, session.clear)
+    filters = widgets.filter_bar(shelf)
+    typed, files = _question_box(engine, is_owner=is_owner)
     question, turns = session.pending()
-    question = question or (submitted.text.strip() if submitted else "")
+    question = question or typed
     if question and left:
         session.stop(session.archive(engine))
         left = None
@@ -82,7 +81,8 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
         if not session.entries() and not question and not files:
             _greet(engine, shelf)
         _show_entries(engine)
-        tray(engine)
+        if is_owner:
+            tray(engine)
         job = widgets.submit_files(engine, files) if files else 0
         if problem := session.last_problem():
             render.problem(*problem)
@@ -102,6 +102,20 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
     _panel(engine)
     with follow_ups:
         _follow_ups(engine)
+
+
+def _question_box(engine: ChatEngine, *, is_owner: bool) -> tuple[str, Sequence[UploadedFile]]:
+    """(the question that was sent, the files that came with it, which only the owner may add)."""
+    if not is_owner:
+        return (st.chat_input("Ask a question", key="question", max_chars=MAX_QUESTION_CHARACTERS) or "").strip(), ()
+    submitted = st.chat_input(
+        "Ask about these documents, or add some",
+        key="question",
+        max_chars=MAX_QUESTION_CHARACTERS,
+        accept_file="multiple",
+        max_upload_size=engine.settings.chat.max_upload_mb,
+    )
+    return (submitted.text.strip(), submitted.files) if submitted else ("", ())
 
 
 def _greet(engine: ChatEngine, shelf: Shelf) -> None:
@@ -216,22 +230,12 @@ def _panel(engine: ChatEngine) -> None:
         render.problem(error.message, error.hint)
 
 
-def _sidebar(engine: ChatEngine, shelf: Shelf) -> Filters:
-    names = {document.id: document.name for document in shelf.documents}
+def _sidebar(engine: ChatEngine) -> None:
     with st.sidebar:
         conversation_list(engine)
-        st.subheader("Search only in")
-        categories = sorted({document.category for document in shelf.documents})
-        category = st.multiselect("Category", categories, key="filter_category", placeholder="Every category")
-        year = st.multiselect("Year", shelf.years, key="filter_year", placeholder="Every year")
-        document = st.multiselect(
-            "Document", list(names), format_func=lambda i: names.get(i, i), key="filter_document",
-            placeholder="Every document",
-        )  # fmt: skip
         model = engine.model_name
         st.caption(f"Answers are written by {literal(model)}." if model else
                    "Answers are extractive: sentences quoted verbatim, without a language model.")  # fmt: skip
-    return Filters(category=tuple(category), year=tuple(year), document=tuple(document))
 
 
 if __name__ == "__main__":

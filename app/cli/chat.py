@@ -2,6 +2,7 @@
 
 import errno
 import ipaddress
+import os
 import socket
 import sys
 import threading
@@ -29,6 +30,9 @@ def chat(
     ] = None,
     sample: Annotated[bool, option("Ingest data/sample first if the database is empty.", "--sample")] = False,
     headless: Annotated[bool, option("Do not open a browser.", "--headless")] = False,
+    visitor: Annotated[
+        bool, option("Show what a visitor sees: public documents only, no library, no uploads.", "--visitor")
+    ] = False,
 ) -> None:
     """Open the chat in the browser.
 
@@ -37,6 +41,8 @@ def chat(
     from app.cli.ingest import ensure_sample
     from pipelines.store.database import open_database
 
+    if visitor:
+        os.environ["FOOTNOTE_CHAT__VISITOR"] = "true"  # which the pages read
     settings = settings_now()
     host = settings.chat.host
     if not is_loopback(host):

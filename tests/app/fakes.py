@@ -247,6 +247,7 @@ class FakeEngine:
     suggestions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bin: list[Shelved] = field(default_factory=list)
     model_name: str = ""
+    audience: Audience = "owner"
     starters: tuple[str, ...] = ()
     tried: tuple[StoredQuestion, ...] = ()
     asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)

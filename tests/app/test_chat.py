@@ -319,6 +319,39 @@ def test_filters_narrow_the_question_and_survive_a_look_at_the_library(engine: F
     assert not at.exception
 
 
+def test_a_filter_is_a_pill_that_says_what_it_leaves_out_and_goes_with_its_cross(
+    engine: FakeEngine, chat: Open
+) -> None:
+    at = chat()
+    at.multiselect(key="filter_category").select("blog").run()
+    pill = at.button(key="no_filter_category")
+    assert pill.label == "Only blog: leaves out 1 of 2 documents"
+    pill.click().run()
+    assert at.multiselect(key="filter_category").value == []
+    assert "no_filter_category" not in [button.key for button in at.button]
+    assert not at.exception
+
+
+def test_a_visitor_sees_no_sidebar_no_library_no_upload_and_no_setting(
+    engine: FakeEngine, chat: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOOTNOTE_CHAT__VISITOR", "true")
+    engine.audience = "visitor"
+    note = "A model would help: set FOOTNOTE_LLM__MODEL. The words are German."
+    engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=(note,))
+    engine.script["Who?"] = [ModelError("The model is gone.", hint="Check FOOTNOTE_LLM__API_BASE.")]
+    at = ask(ask(chat(), REEDS), "Who?")
+    assert not at.sidebar.children
+    assert '<div class="fn-owner">Footnote</div>' in html(at)
+    assert ["Note", "The words are German."] in answers(at)[0]["how"]
+    assert "The model is gone." in html(at)
+    assert "FOOTNOTE_" not in html(at)
+    assert not at.chat_input(key="question").proto.accept_file
+    at.button(key="new").click().run()
+    assert answers(at) == []
+    assert not at.exception
+
+
 def test_a_starter_question_is_asked_when_it_is_pressed(engine: FakeEngine, chat: Open) -> None:
     engine.starters = (ORGANS, REEDS)
     at = chat()
