@@ -149,7 +149,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 
   const shelf = (group) => {
-    const list = make(group.folded ? "details" : "section", `fn-sources fn-${group.kind}`);
+    const list = make(group.folded ? "details" : "section", `fn-sources fn-group-${group.kind}`);
     list.setAttribute("aria-label", group.heading);
     list.append(make(group.folded ? "summary" : "div", "fn-heading", group.heading));
     for (const document of group.documents) {

@@ -137,6 +137,7 @@ def test_an_abstention_under_a_filter_is_asked_again_without_it(page: Page) -> N
     page.get_by_role("button", name="Search only in").click()
     page.locator(".st-key-filter_document input").fill("glaze")
     page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
     pill = page.locator(".st-key-no_filter_document")
     expect(pill).to_contain_text("Only glaze: leaves out")
     _ask(page, "Who built the anagama kiln?")

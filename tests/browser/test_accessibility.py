@@ -1,0 +1,32 @@
+"""axe finds nothing serious in an answer, an abstention and an open source, in both themes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_chat import _ask
+
+AXE = Path(__file__).with_name("axe.min.js").read_text("utf-8")  # axe-core 4.14.1, MPL-2.0
+RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+
+
+def _findings(page: Page) -> list[tuple[str, str]]:
+    """(the rule, the first element) of what is serious or critical."""
+    page.evaluate(AXE)
+    found: list[dict[str, Any]] = page.evaluate(RULES)["violations"]
+    return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Page, theme: Any) -> None:
+    page.emulate_media(color_scheme=theme)
+    _ask(page, "Who built the anagama kiln?")
+    _ask(page, "What did the anagama kiln cost?")
+    expect(page.locator(".fn-group-near .fn-near").first).to_be_visible()
+    expect(page.locator(".st-key-stop")).to_have_count(0)
+    assert _findings(page) == []
+    page.locator(".fn-chip").first.click()
+    expect(page.locator(".fn-reader mark").first).to_be_visible()
+    assert _findings(page) == []
