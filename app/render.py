@@ -1,6 +1,7 @@
 """Widgets from plain data: answers with their footnotes, the source panel, uploads, errors."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,20 @@ def attend(questions: int, *, writing: bool) -> None:
     """
     with st.container(key="attend"):
         _page(key="page", data={"questions": questions, "writing": writing}, height=1)
+
+
+@contextmanager
+def skeleton() -> Iterator[None]:
+    """Show the outline of a page while the first run of a session opens the library."""
+    slot = None if st.session_state.get("is_open") else st.empty()
+    if slot:
+        slot.html(f'<div class="fn-skeleton" role="status" aria-label="Opening the library">{"<div></div>" * 5}</div>')
+    try:
+        yield
+    finally:
+        st.session_state["is_open"] = True
+        if slot:
+            slot.empty()
 
 
 def visitor_bar(name: str, shelf: Shelf, on_new: Callable[[], None]) -> None:

@@ -27,7 +27,8 @@ def page() -> None:
     """Show the conversation; answer what was asked."""
     render.style()
     try:
-        engine = session.get_engine()
+        with render.skeleton():
+            engine = session.get_engine()
         if token := st.query_params.get("a"):
             shared_page(engine, token)
             return
