@@ -80,11 +80,12 @@ class ProjectDetail(_WithSpan):
 
 
 class TalkFacts(_WithDates):
-    """A talk; `place` is the event, the city, or both as stated."""
+    """A talk; `place` is the event, the city, or both as stated; `kind` is empty or a word such as `podcast`."""
 
     type: Literal["talk"] = "talk"
     title: str
     place: str = ""
+    kind: str = ""
 
 
 class CertificationFacts(_WithDates):

@@ -12,7 +12,7 @@ from pipelines.ingestion.parsers.careers.job_lines import listed_jobs
 from pipelines.ingestion.parsers.careers.people import name_in_title, self_introduction, stated_home, summary_of
 from pipelines.ingestion.parsers.careers.records import combined
 from pipelines.ingestion.parsers.careers.section_names import section_of
-from pipelines.ingestion.parsers.careers.talks import table_talks, talk_items
+from pipelines.ingestion.parsers.careers.talks import kind_in, names_talks, table_talks, talk_items
 from pipelines.ingestion.parsers.careers.vocabulary import language_names
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.project_details import project_details
@@ -27,6 +27,7 @@ _INTRODUCING = frozenset({"web", "generic", "notion"})
 _MIN_WORDS = 6
 _NO_LEVEL = 7
 _MAX_PARAGRAPHS, _NEAR_TOP, _MAX_HEADINGS = 5, 3, 2
+_MAX_NAME = 4  # words of a title that names talks
 
 
 def document_records(document: Document) -> tuple[CareerRecord, ...]:
@@ -158,10 +159,14 @@ def _talks(text: str, title: str, blocks: Sequence[Block]) -> Iterator[TalkFacts
     """The talks of the lists and tables below headings that name talks, each title once."""
     seen: set[str] = set()
     # The level of the heading that names talks; 0 for the page's title.
-    level = 0 if section_of(title.partition("|")[0]) == "talks" else _NO_LEVEL
+    level = 0 if _names_talks(title.partition("|")[0]) else _NO_LEVEL
+    kind = ""
     for block in blocks:
         if block.kind == "heading":
-            if section_of(title_of(text, block.start, block.end)) == "talks":
+            named = title_of(text, block.start, block.end)
+            is_talks = _names_talks(named)
+            kind = "" if is_talks or len(named.split()) > _MAX_NAME else kind_in(named)
+            if is_talks or (kind and level < _NO_LEVEL):
                 level = min(level, block.level)
             elif block.level <= level:
                 level = _NO_LEVEL
@@ -172,11 +177,42 @@ def _talks(text: str, title: str, blocks: Sequence[Block]) -> Iterator[TalkFacts
                 found = [talk for talk in _listed_talk(text, span) if talk.place]
                 yield from (talk for talk in found if fold(talk.title) not in seen)
                 seen.update(fold(talk.title) for talk in found)
-        elif level < _NO_LEVEL and block.kind in ("list", "table"):
+        elif level < _NO_LEVEL:
             span = block.start, block.end
-            found = table_talks(text, *span) if block.kind == "table" else _listed_talk(text, _item(text, span))
-            yield from (talk for talk in found if fold(talk.title) not in seen)
+            match block.kind:
+                case "table":
+                    found = table_talks(text, *span)
+                case "list":
+                    found = _listed_talk(text, _item(text, span))
+                case "paragraph":
+                    found = _talks_of_lines(text, *span) or (_quoted_talk(text, span) if kind else [])
+                case _:
+                    found = []
+            is_title = block.kind == "paragraph" and len(text[slice(*span)].split()) <= _MAX_NAME
+            level = _NO_LEVEL if is_title and not found else level  # "Press", on a line of its own
+            of_kind = [talk.model_copy(update={"kind": kind or talk.kind}) for talk in found]
+            yield from (talk for talk in of_kind if fold(talk.title) not in seen)
             seen.update(fold(talk.title) for talk in found)
+
+
+def _names_talks(title: str) -> bool:
+    return section_of(title) == "talks" or (names_talks(title) and len(title.split()) <= _MAX_NAME)
+
+
+def _talks_of_lines(text: str, start: int, end: int) -> list[TalkFacts]:
+    """The talks of a paragraph that has one on each line, all with dates; empty for other paragraphs."""
+    spans, at = list[tuple[int, int]](), start
+    for line in text[start:end].split("\n"):
+        spans.append((at, at + len(line)))
+        at += len(line) + 1
+    found = [talk for span in spans for talk in _listed_talk(text, span)]
+    return found if len(spans) > 1 and len(found) == len(spans) else []
+
+
+def _quoted_talk(text: str, span: tuple[int, int]) -> list[TalkFacts]:
+    """The talk of a paragraph with a title in quotation marks, below a heading that names a kind of talks."""
+    is_quoted = any(sign in text[slice(*span)] for sign in '“„«"')
+    return talk_items(text, [span], mixed=False) if is_quoted else []
 
 
 def _listed_talk(text: str, span: tuple[int, int]) -> list[TalkFacts]:

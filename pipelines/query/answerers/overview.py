@@ -240,9 +240,9 @@ def _talks(person: Person, asked: OverviewQuestion, words: frozenset[str]) -> It
         assert isinstance(record, TalkFacts)
         if asked.years and not any(record.start_month.startswith(str(year)) for year in asked.years):
             continue
-        if words and not uses(f"{record.title} {record.place}", words):
+        if words and not uses(f"{record.kind} {record.title} {record.place}", words):
             continue
-        about = ", ".join(filter(None, (record.place, record.date_range)))
+        about = ", ".join(filter(None, (record.kind, record.place, record.date_range)))
         quotes = tuple(filter(None, (record.title, record.place, record.date_range)))
         yield Line(f"{record.title} ({about})" if about else record.title, fact_source(group[0]), quotes)
         found += 1

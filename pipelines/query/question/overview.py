@@ -94,6 +94,8 @@ def overview_of_kind(
         topic = _stated(rest, topics) or " ".join(rest[:_MAX_TOPIC])
         if not topic:
             return None
+    if found == "talks":  # "Been on any podcasts?"
+        topic = next((word for word in asked.words if word in words("overview-talk-kinds")), "")
     return OverviewQuestion(found, topic, names, intent.years if found == "talks" else ())
 
 
@@ -208,12 +210,13 @@ def _ways(asked: _Asked) -> str:
 
 def _talks(asked: _Asked) -> OverviewQuestion | None:
     """Talks: all, those of a year, or the latest."""
-    if not asked.has("talks") or asked.has("modal") or not (asked.opens("lists") or asked.opening in ("where", "when")):
+    is_asked = asked.opens("lists") or asked.opening in ("where", "when")
+    if not (asked.has("talks") or asked.has("talk-kinds")) or asked.has("modal") or not is_asked:
         return None
     left = asked.without("talks", "speaking", "ordering")
     if len(left) > _MAX_TOPIC or (left and not asked.person):
         return None
-    latest = asked.has("latest") and "talks" not in asked.held
+    latest = asked.has("latest") and not {"talks", "podcasts", "workshops", "keynotes"} & asked.held
     return OverviewQuestion("talks", " ".join(left), years=asked.years, latest=latest, is_yes_no=asked.opens("yes-no"))
 
 

@@ -182,6 +182,31 @@ def test_talks_are_read_from_lists_and_tables_below_a_heading_that_names_them(lo
     assert stated(load_bytes, text.replace("# Talks", "# Boats"), "boats.md", TalkFacts) == []
 
 
+def test_talks_of_csv_plain_lines_and_podcasts_have_their_kind(load_bytes) -> None:
+    rows = "2025-10-02,Maps at sea,Boat Days,Leith,keynote\n2024-01-05,Ice,Fjordconf,Bergen,talk\n"
+    table = f"date,title,event,city,type\n{rows}"
+    found = stated(load_bytes, table, "talks.csv", TalkFacts)
+    assert [(talk.title, talk.place, talk.date_range, talk.kind) for talk in found] == [
+        ("Maps at sea", "Boat Days, Leith", "2025-10-02", "keynote"), ("Ice", "Fjordconf, Bergen", "2024-01-05", "")
+    ]  # fmt: skip
+    lines = (
+        'TALKS AND PRESS (newest first)\n\n2024-10-11  "Forty stops", Bus Days, Leith. A pleasure.\n'
+        "2023-05-21  panel: Who may edit? Map Camp, Bergen\n\nPress\n\n- The Gull, 3 Nov 2023: page 12\n"
+    )
+    found = stated(load_bytes, lines, "talks_and_press.txt", TalkFacts)
+    assert [(talk.title, talk.place, talk.kind) for talk in found] == [
+        ("Forty stops", "Bus Days, Leith", ""), ("Who may edit?", "Map Camp, Bergen", "panel")
+    ]  # fmt: skip
+    page = (
+        "# Speaking\n\n## Past\n\n- 9 Oct 2025, Malmö: Maps at sea\n\n## Podcast\n\n"
+        "Salt Radio, episode 8: “From bus to boat” (52 min)\n\nWrite to me.\n\n## Fees\n\n- Maps, May 2020\n"
+    )
+    found = stated(load_bytes, page, "speaking.md", TalkFacts)
+    assert [(talk.title, talk.place, talk.kind) for talk in found] == [
+        ("Maps at sea", "Malmö", ""), ("From bus to boat", "Salt Radio, episode 8", "podcast")
+    ]  # fmt: skip
+
+
 def test_headings_of_a_page_of_talks_that_name_event_and_date_are_talks(load_bytes) -> None:
     text = "# Talks\n\n## 2021\n\n### Maps at Sea (Bergen, 2021)\n\nWhy.\n\n### Travel in 2020\n\nBy ferry.\n"
     found = stated(load_bytes, text, "talks.md", TalkFacts)

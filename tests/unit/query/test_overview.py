@@ -29,6 +29,7 @@ def asked(question: str, people: tuple[str, ...] = PEOPLE) -> OverviewQuestion |
         ("What's your experience with Postgres?", "experience", "postgres"),
         ("Have you ever used Rust?", "experience", "rust"),
         ("Which talks did you give in 2021?", "talks", ""),
+        ("Which workshops did you give?", "talks", "workshops"),
         ("What is tidebook?", "project", ""),
         ("Can you tell me in one sentence what tidebook is?", "project", ""),
         ("tidebook purpose", "project", ""),

@@ -13,6 +13,7 @@ _QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ('"', '"'), ("‘", "�
 _SEPARATORS = ("\n", "\t", " | ", " · ", " • ", " — ", " – ", " -- ", " - ")
 _EDGES = " \t\n,;:|·•–—-()[]/"
 _MAX_TITLE, _MAX_PLACE = 200, 120
+_MAX_HEAD = 3  # words before a colon that name a place or a kind
 _AT = (" at ", " @ ", " bei ", " auf der ", " à ", " en ", " presso ")
 
 
@@ -25,16 +26,57 @@ def talk_facts(text: str, start: int, end: int) -> TalkFacts | None:
     words = "\n".join(" ".join(line.split()) for line in plain(text[start:end]).split("\n")).strip()
     dated = _date_of(words)
     words = words[: dated.end] if dated and _begins_sentence(words[dated.end :]) else words
-    rest = words.replace(_day_and(words, dated), " ", 1) if dated else words
-    title, place = _title_and_place(rest)
+    when = _day_and(words, dated)
+    rest = words.replace(when, " ", 1) if dated else words
+    head, colon, after = rest.strip(_EDGES).partition(": ")
+    is_led = bool(colon) and len(head.split()) <= _MAX_HEAD
+    kind = kind_in(words)
+    if marked := _emphasised(text[start:end]):
+        title, place = marked, _place(rest.replace(marked, " ", 1))
+    elif is_led and kind_in(head):  # "panel: Who may edit the map? Boat Days, Leith"
+        asks, mark, rest = after.partition("? ")
+        title, place = (f"{asks}?", _place(rest)) if mark else _title_and_place(after)
+    elif is_led and words.startswith(when or " ") and not _has_quotes(rest):  # "9 Oct 2025, Malmö: Maps at sea"
+        title, place = _closed(after), _place(head)
+    else:
+        title, place = _title_and_place(rest)
+    head, colon, tail = title.rpartition(": ")
+    title = head if colon and kind_in(tail) and len(tail.split()) == 1 else title
     if not title or len(title) > _MAX_TITLE:
         return None
-    fields = date_fields(dated) | ({"date_range": _day_and(words, dated)} if dated else {})
-    return TalkFacts(span=(start, end), title=title, place=place[:_MAX_PLACE], **fields)
+    fields = date_fields(dated) | ({"date_range": when} if dated else {})
+    return TalkFacts(span=(start, end), title=title, place=place[:_MAX_PLACE], kind=kind, **fields)
+
+
+def kind_in(words: str) -> str:
+    """The kind of a talk that words name: `podcast`, `workshop`; empty if they name none."""
+    tokens = [word.strip(_EDGES + ".") for word in fold(words).split()]
+    singular = [token.removesuffix("s") for token in tokens]
+    return next((token for token in singular if token in word_lists("talks")["kinds"]), "")
+
+
+def _emphasised(raw: str) -> str:
+    """The words in emphasis that an entry begins with; empty without."""
+    bare = raw.strip()
+    mark = bare[: len(bare) - len(bare.lstrip("*_"))]
+    inside, closed, _ = bare[len(mark) :].partition(mark) if mark else ("", "", "")
+    return " ".join(plain(inside).split()) if closed and len(inside.split()) > 1 else ""
+
+
+def _has_quotes(words: str) -> bool:
+    return any(opening in words for opening, _ in _QUOTES[:4])
+
+
+def _closed(words: str) -> str:
+    """The words without signs around them, but with the bracket that closes one of theirs."""
+    bare = words.strip(_EDGES + ".")
+    return f"{bare})" if bare.count("(") > bare.count(")") else bare
 
 
 def table_talks(text: str, start: int, end: int) -> list[TalkFacts]:
     """The talks of a table with a column of titles, one a row; empty for other tables."""
+    if "|" not in text[start:end]:
+        return _labelled_talks(text, start, end)
     rows = [_row(text, *line) for line in _lines(text, start, end) if "|" in text[slice(*line)]]
     heads = [fold(cell) for cell in rows[0][1]] if rows else []
     roles = {role: [number for number, head in enumerate(heads) if head in word_lists("talks")[role]]
@@ -51,6 +93,21 @@ def table_talks(text: str, start: int, end: int) -> list[TalkFacts]:
         fields = date_fields(dated) | ({"date_range": when} if dated else {})
         found.append(TalkFacts(span=span, title=cells[roles["titles"][0]], place=place, **fields))
     return found
+
+
+def _labelled_talks(text: str, start: int, end: int) -> list[TalkFacts]:
+    """The talk of a row that says its columns: "date: May 2020; title: Maps; event: Fjordconf."; empty for others."""
+    cells = [cell.partition(": ") for cell in text[start:end].removesuffix(".").split("; ")]
+    said = {fold(label): value for label, _, value in cells}
+    first = {role: [said[head] for head in said if head in word_lists("talks")[role]]
+             for role in ("titles", "places", "dates", "types")}  # fmt: skip
+    if not first["titles"] or not first["places"] + first["dates"]:
+        return []
+    when = " ".join(first["dates"])
+    dated = _date_of(when)
+    fields = date_fields(dated) | ({"date_range": when} if dated else {})
+    place, kind = ", ".join(first["places"]), kind_in(" ".join(first["types"]))
+    return [TalkFacts(span=(start, end), title=first["titles"][0], place=place, kind=kind, **fields)]
 
 
 def names_talks(title: str) -> bool:
@@ -115,7 +172,10 @@ def _title_and_place(words: str) -> tuple[str, str]:
         before, found, inside = words.partition(opening)
         title, closed, after = inside.partition(closing)
         if found and closed and len(title.split()) > 1 and len(before) < _MAX_PLACE:
-            return title.strip(_EDGES + "."), _place(f"{after} {before}")
+            is_aside = after.strip().startswith("(") and any(map(str.isalnum, before))  # its length
+            parts = [part for part in after.split(". ") if not part.strip(_EDGES).startswith("with ")]
+            where = "" if is_aside else next((part for part in parts if part.strip(_EDGES)), "")
+            return _closed(title), _place(f"{where} {before}")
     head, bracket, inside = words.strip().rpartition(" (")
     if bracket and inside.endswith(")") and (place_score(_place(inside)) or is_event(inside)):
         title, more = _title_and_place(head)
@@ -125,7 +185,7 @@ def _title_and_place(words: str) -> tuple[str, str]:
         parts = [part for part in parts if any(map(str.isalnum, part))]
         if len(parts) > 1:
             named = next((n for n, part in enumerate(parts) if place_score(part) < 2 and not is_event(part)), 0)
-            return parts[named], _place(", ".join([*parts[:named], *parts[named + 1 :]]))
+            return _closed(parts[named]), _place(", ".join([*parts[:named], *parts[named + 1 :]]))
     bare = words.strip(_EDGES)
     for sign in _AT:
         before, found, after = bare.rpartition(sign)
@@ -137,7 +197,7 @@ def _title_and_place(words: str) -> tuple[str, str]:
     title, *others = bare.split(", ")
     while len(others) > 1 and others[0][:1].islower() and not is_event(others[0]):
         title = f"{title}, {others.pop(0)}"  # a comma of the title
-    return title.strip(_EDGES + "."), _place(", ".join(others))
+    return _closed(title), _place(", ".join(others))
 
 
 def is_event(words: str) -> bool:
@@ -162,4 +222,6 @@ def _place(words: str) -> str:
 def talk_items(text: str, spans: Sequence[tuple[int, int]], *, mixed: bool) -> list[TalkFacts]:
     """The talks of list entries; of a list `mixed` with other works, only those that name an event or a talk."""
     chosen = [span for span in spans if not mixed or is_talk(text[slice(*span)])]
-    return [talk for span in chosen if (talk := talk_facts(text, *span))]
+    found = [talk for span in chosen if (talk := talk_facts(text, *span))]
+    is_dated = any(talk.start_month for talk in found)
+    return [talk for talk in found if talk.start_month or talk.place or not is_dated]
