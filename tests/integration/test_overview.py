@@ -29,6 +29,10 @@ FILES = {
         "Draws the depth of a harbour in the browser.\n\n"
         "## Use\n\nOpen it.\n\n## Licence\n\nGPL-3.0, as its tiles are.\n"
     ),
+    "buoy/README.md": "# buoy\n\nCounts waves in a tin.\n\n| MCU | ESP32-C3 |\n|---|---|\n| Battery | one cell |\n",
+    "posts/2023-08-20-signs.md": (
+        "# Signs\n\n2023-08-20, localisation, signs\n\nWe had the signs translated by a translator.\n"
+    ),
     "posts/2021-04-02-floods.md": "# Floods\n\nI keep the flood levels in Postgres, too.\n",
 }
 
@@ -59,6 +63,9 @@ def test_a_person_is_told_in_their_own_words_then_by_work_studies_and_projects(e
         ("What's your experience with Postgres?", "Moved the gauge archive to Postgres", "Trained two interns"),
         ("What's your experience with Postgres?", "I keep the flood levels in Postgres, too.", "tidebook"),
         ("Have you used Postgres?", "Yes: ", "tidebook"),
+        ("What has been made with microcontrollers?", "buoy: Counts waves in a tin.", "tidebook"),
+        ("Do you have experience with localisation?", "We had the signs translated by a translator.", "2023"),
+        ("Do you have experience with localisation?", "We had the signs", "Yes"),
         ("What does tidebook do?", "predicts tides from harmonic constants", "depth of a harbour"),
         ("Compare tidebook and harbour-map", "Draws the depth of a harbour", "River Office"),
         ("How do tidebook and harbour-map differ?", "[2] No longer maintained.", "This is kept"),

@@ -14,6 +14,7 @@ from pipelines.query.careers.disagreements import CAREER_CATEGORIES, Disagreemen
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.layout import CitedText, joined
+from pipelines.query.question.form import holds_kind
 from pipelines.query.question.overview import OverviewQuestion, overview_of
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
@@ -96,7 +97,7 @@ def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
         composed = _with_status(composed, notices)
     if composed is None and asked.topic:
         composed = _mentions(words, person, own, holding, search)
-    if composed and asked.is_yes_no:
+    if composed and asked.is_yes_no and composed.exact:
         first, *others = composed.lines
         composed = replace(composed, lines=(replace(first, text=f"Yes: {first.text}"), *others))
     return composed
@@ -281,11 +282,14 @@ def _mentions(
     sentences of other documents that do."""
     lines = [line for project in own if _fits(project, words) for line in _project_lines(project)[:1]]
     lines += _career_mentions(person, words) if person else []
+    held = [project for project in own if project.stated[0].document_id in holding and not _fits(project, words)]
+    is_exact = bool(lines)
+    lines += [line for project in held for line in _project_lines(project)[:1]][:_MOST_PASSAGES]
     told = [fold(line.text) for line in lines]
     said = [line for line in _sentences_with(words, holding, search) if not any(fold(line.text) in it for it in told)]
     if not lines and not said:
         return None
-    return OverviewAnswer(_first_plain([*lines, *said][:_MOST_MENTIONS]), exact=bool(lines))
+    return OverviewAnswer(_first_plain([*lines, *said][:_MOST_MENTIONS]), exact=is_exact)
 
 
 def _career_mentions(person: Person, words: frozenset[str]) -> list[Line]:
@@ -347,10 +351,15 @@ def _sentences_with(words: frozenset[str], holding: Mapping[str, BaseNode], sear
     found = 0
     for source in sources_of_nodes(chosen, search.store.engine, search.request.audience):
         parts = [part for unit in quotable_units([source]) if unit.kind != "code" for part in unit.parts]
-        said = next((part.text for part in parts if uses(part.text, words)), "")
+        said = next((part.text for part in parts if uses(part.text, words) and _is_told(part.text)), "")
         if said and found < _MOST_PASSAGES:
             found += 1
             yield Line(said, source, (said,))
+
+
+def _is_told(text: str) -> bool:
+    """True for a sentence, and for a line without a date: a post's line of its date and tags tells nothing."""
+    return text.rstrip(')"”’').endswith((".", "!", "?")) or not holds_kind("when", text, frozenset())
 
 
 def write(search: Search, composed: OverviewAnswer) -> AnswerEvents:

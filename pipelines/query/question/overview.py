@@ -224,7 +224,8 @@ def _projects(asked: _Asked) -> OverviewQuestion | None:
     """Projects, or what was built: all, or those that have to do with something."""
     named = asked.has("projects") or {"open", "source"} <= asked.held or "open-source" in asked.held
     written = asked.text.says("overview-written")
-    built = asked.opening in ("what", "which", "anything", "something") and (asked.has("built") or written)
+    done = asked.opening == "what" and "done" in asked.held and asked.has("toward") and bool(asked.person)
+    built = done or (asked.opening in ("what", "which", "anything", "something") and (asked.has("built") or written))
     if not (named or built) or not asked.opens("lists") or asked.has("modal") or asked.projects:
         return None
     left = [
@@ -232,7 +233,7 @@ def _projects(asked: _Asked) -> OverviewQuestion | None:
         for word in asked.without("projects", "open", "building", "ordering")
         if not written or word not in _WRITING
     ]
-    if len(left) > _MAX_TOPIC or asked.years:
+    if len(left) > _MAX_TOPIC or asked.years or (done and not left):
         return None
     return OverviewQuestion("projects" if named else "built", " ".join(left))
 

@@ -30,6 +30,7 @@ def asked(question: str, people: tuple[str, ...] = PEOPLE) -> OverviewQuestion |
         ("Have you ever used Rust?", "experience", "rust"),
         ("Which talks did you give in 2021?", "talks", ""),
         ("Which workshops did you give?", "talks", "workshops"),
+        ("What has Ms Varga done against river floods?", "built", "river floods"),
         ("What is tidebook?", "project", ""),
         ("Can you tell me in one sentence what tidebook is?", "project", ""),
         ("tidebook purpose", "project", ""),
@@ -65,6 +66,7 @@ def test_an_overview_is_known_by_its_words_and_what_is_left_is_its_topic(questio
         "Which licence did the tiles of harbour-map have?",
         "Under which licence are your posts?",
         "Why was harbour-map archived?",
+        "What have you done for me?",
         "Hello",
     ],
 )
