@@ -282,8 +282,10 @@ def _mentions(
     sentences of other documents that do."""
     lines = [line for project in own if _fits(project, words) for line in _project_lines(project)[:1]]
     lines += _career_mentions(person, words) if person else []
+    stated = [skill for skill, _ in (person.skills if person else ())] + [n for each in own for n in each.languages]
+    is_technology = len(words) == 1 and any(uses(name, words) for name in stated)  # which facts state where it is used
     held = [project for project in own if project.stated[0].document_id in holding and not _fits(project, words)]
-    is_exact = bool(lines)
+    held, is_exact = ([] if is_technology else held), bool(lines)
     lines += [line for project in held for line in _project_lines(project)[:1]][:_MOST_PASSAGES]
     told = [fold(line.text) for line in lines]
     said = [line for line in _sentences_with(words, holding, search) if not any(fold(line.text) in it for it in told)]
