@@ -39,7 +39,7 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     starts = [0, *(place + 1 for place in line_breaks(text)), len(text)]
     blocks: list[Block] = []
     depth = 0
-    for token in _markdown().parse(_without_frames(text)):
+    for token in _markdown().parse(_with_underlines(_without_frames(text))):
         if token.type in ("list_item_open", "list_item_close"):
             depth += token.nesting
         kind = _KINDS.get(token.type)
@@ -58,6 +58,17 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
         if start < end and (not blocks or start >= blocks[-1].end):
             blocks.append(Block(start, end, kind, level))
     return tuple(blocks)
+
+
+def _with_underlines(text: str) -> str:
+    """The text with equals signs for tildes below a title of their length, which open no code as nothing closes it."""
+    lines = text.split("\n")
+    marks = [at for at, line in enumerate(lines) if line.startswith("~~~")]
+    if len(marks) == 1 and 0 < marks[0] < len(lines):
+        title, rule = lines[marks[0] - 1].rstrip(), lines[marks[0]].rstrip()
+        if title and not rule.strip("~") and abs(len(title) - len(rule)) <= 1:
+            lines[marks[0]] = "=" * len(rule)
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,3 +187,11 @@ def test_details_of_a_readme_are_beside_the_facts_of_its_repository(load_bytes) 
     facts = NodeMetadata.model_validate(node.metadata).facts
     assert isinstance(facts, RepositoryFacts)
     assert (facts.stars, [record.type for record in records_of(facts)]) == (3, ["project", "project_detail"])
+
+
+def test_a_title_above_tildes_is_a_title_where_nothing_closes_a_fence(load_bytes) -> None:
+    text = "kelp\n~~~~\n\nCue lights without the mystery.\n\nMIT\n"
+    assert project(load_bytes, text, "kelp/README.md").purpose == "Cue lights without the mystery."
+    assert (
+        project(load_bytes, f"{text}\n~~~~\n\nA queue for boats.\n", "kelp/README.md").purpose == "A queue for boats."
+    )
