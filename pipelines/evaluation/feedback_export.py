@@ -44,8 +44,8 @@ def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool 
     `documents`, and `left_out` by reason.
 
     topics.jsonl is what `footnote eval answers TOPICS --ingested` reads, corpus.jsonl, queries.jsonl and qrels/ what
-    `footnote eval beir FOLDER` reads; feedback.jsonl holds question, document and the judgement; comments.jsonl
-    holds readers' words, and is written only with `with_text`. Documents that this audience may not see are left out.
+    `footnote eval beir FOLDER` reads; comments.jsonl holds readers' words, and is written only with `with_text`.
+    Documents that this audience may not see are left out.
 
     Raises:
         SourceError: If the folder holds anything already, or cannot be written.
@@ -144,15 +144,11 @@ def _write_topics(folder: Path, kept: list[_Topic]) -> None:
     _write_lines(folder / "topics.jsonl", asked)
     judged = [topic for topic in kept if not topic.silent]
     _write_lines(folder / "queries.jsonl", ({"_id": topic.id, "text": topic.question} for topic in judged))
-    grades = []
+    rows = ["query-id\tcorpus-id\tscore\n"]
     for topic in judged:
-        good = {document: True for document, _, _ in topic.relevant}
-        graded = good | {document: False for document, _, _ in topic.wrong if document not in good}
-        grades += [(topic, document, relevant) for document, relevant in graded.items()]
-    rows = [f"{topic.id}\t{document}\t{relevant:d}\n" for topic, document, relevant in grades]
-    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")
-    told = ({"question": topic.question, "document": document, "good": good} for topic, document, good in grades)
-    _write_lines(folder / "feedback.jsonl", told)
+        grades = {document: 0 for document, _, _ in topic.wrong} | {document: 1 for document, _, _ in topic.relevant}
+        rows += [f"{topic.id}\t{document}\t{grade}\n" for document, grade in grades.items()]
+    (folder / "qrels" / "test.tsv").write_text("".join(rows), encoding="utf-8")
 
 
 def _write_corpus(engine: Engine, path: Path, audience: Audience) -> int:
