@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
 
 from config.settings import Settings
 from pipelines.errors import SourceError
@@ -18,17 +17,11 @@ from pipelines.evaluation.measures import Comparison, compare
 Scores = Mapping[str, float]
 
 
-class QuotedSet(NamedTuple):
-    """Where in `data` the topics of a set with quoted answers are, and the folder of its documents."""
-
-    topics: str
-    documents: str
-
-
-# A further set is a line here; `footnote eval baseline --write` then gives it its baseline.
+# Sets with quoted answers: where in `data` their topics and their documents are. A further set is a line here;
+# `footnote eval baseline --write` then gives it its baseline.
 QUOTED = {
-    "portfolio": QuotedSet("eval/topics.jsonl", "sample"),
-    "qa": QuotedSet("eval/qa/topics.jsonl", "eval/qa/documents"),
+    "portfolio": ("eval/topics.jsonl", "sample"),
+    "qa": ("eval/qa/topics.jsonl", "eval/qa/documents"),
 }
 MEASURES = {**dict.fromkeys(QUOTED, "success@5"), "small": "nDCG@10"}
 
@@ -50,9 +43,9 @@ def measure_gate(settings: Settings, data: Path, on_progress: Progress = no_prog
     Each is indexed in its own database, where unchanged documents are kept from one call to the next.
     """
     scores: dict[str, dict[str, float]] = {}
-    for name, quoted in QUOTED.items():
-        engine = portfolio_engine(settings, data / quoted.documents, name=name, on_progress=on_progress)
-        topics = [topic for topic in load_topics(data / quoted.topics) if topic.answerable]
+    for name, (judged, documents) in QUOTED.items():
+        engine = portfolio_engine(settings, data / documents, name=name, on_progress=on_progress)
+        topics = [topic for topic in load_topics(data / judged) if topic.answerable]
         scores[name] = {}
         for done, topic in enumerate(topics, start=1):
             results = engine.search(topic.question, top_n=5, record=False).results

@@ -57,7 +57,7 @@ def test_the_small_set_is_sound() -> None:
 def test_the_baseline_holds_the_answerable_topics_of_every_set() -> None:
     baseline = read_baseline(DATA / "eval" / "baseline.json")
     assert baseline.keys() == MEASURES.keys()
-    for name, held in QUOTED.items():
-        topics = load_topics(DATA / held.topics)
+    for name, (judged, documents) in QUOTED.items():
+        topics = load_topics(DATA / judged)
         assert baseline[name].keys() == {topic.id for topic in topics if topic.answerable}
-        assert (DATA / held.documents).is_dir()
+        assert (DATA / documents).is_dir()
