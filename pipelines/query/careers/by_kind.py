@@ -18,7 +18,7 @@ from pipelines.query.careers.computed_answer import (
     study_items,
     total_duration,
 )
-from pipelines.query.careers.named_items import stated_jobs
+from pipelines.query.careers.named_items import stated_jobs, study_remarks
 from pipelines.query.careers.people import Job, Person, find_organisation, jobs_by_company
 from pipelines.query.question.words import words
 from pipelines.store.known_names import is_ordinary
@@ -142,6 +142,8 @@ def _time_there(asked: CareerOf) -> ComputedAnswer | None:
 
 def _education(asked: CareerOf) -> ComputedAnswer | None:
     there = _named(studies_by_institution(asked.person), asked.said)
+    if remarks := list_answer(study_remarks(there or asked.person.education, asked.said)):
+        return remarks
     posts = [job for job in asked.person.jobs if not there and _begins_position(job, asked.said)]
     return list_answer(stated_jobs(posts) if posts else study_items(there or asked.person.education))
 

@@ -91,7 +91,8 @@ class ComputedAnswer:
         """
         listed = "; ".join(item.text for item in self.items)
         lead = self.mine if persona.voice == "first" and self.mine else f"{self.value}{self.of}"
-        return f"{lead[:1].upper()}{lead[1:]}: {listed.rstrip('.')}."
+        led = f"{lead[:1].upper()}{lead[1:]}: " if lead else ""
+        return f"{led}{listed.rstrip('.')}."
 
 
 def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAnswer | None:

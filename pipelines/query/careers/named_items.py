@@ -49,7 +49,8 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
     bound, marks = ask.place, ask.marks
     named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])
     if left := ask.left(named.used | {bound} | {bound + 1 + at for at in limit.used}, spare):
-        return list_answer(_remarks(named.studies, left)) if bound == len(ask.words) else None
+        stating = [group for group in named.studies if _says_all(group, left)]
+        return list_answer(study_remarks(stating, left)) if bound == len(ask.words) else None
     is_bound = bool(marks & {"before", "after"})
     jobs, studies = named.jobs, list_answer(study_items(named.studies))
     if not (jobs or named.studies) and not (is_bound and "work" in marks):
@@ -68,18 +69,23 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
     return studies or (list_answer(stated_jobs(jobs, by_dates="when" in marks)) if is_asked else None)
 
 
-def _remarks(studies: Iterable[Sequence[Fact]], asked: Sequence[str]) -> Iterator[ComputedItem]:
-    """The sentences of these studies that have one of the words: their theses, supervisors or grades.
+def _says_all(group: Sequence[Fact], asked: Sequence[str]) -> bool:
+    return {word for fact in group for word in word_parts(fact.own_text)}.issuperset(asked)
 
-    None if a study's documents do not have all of the words.
+
+def study_remarks(studies: Iterable[Sequence[Fact]], asked: Sequence[str]) -> Iterator[ComputedItem]:
+    """The sentences of these studies that have one of the words as a remark: their theses, supervisors or grades.
+
+    Words that a question about any study has, and those of its degree, subject and school are no remarks.
     """
-    for group in studies:
-        said = {word for fact in group for word in word_parts(fact.own_text)}
-        for fact in group if said.issuperset(asked) else ():
-            for start, end in sentences(fact.own_text):
-                words = fact.own_text[start:end].strip(" -•\t\n")
-                if not set(asked).isdisjoint(word_parts(words)):
-                    yield ComputedItem(words, fact, (words,))
+    for fact in (fact for group in studies for fact in group):
+        fields = (getattr(fact.record, name) for name in ("degree", "area", "institution", "location", "date_range"))
+        usual = STOP_WORDS.union(listed_words("studying"), *map(word_parts, fields))
+        wanted = {word for word in asked if len(word) >= _GENERAL and word not in usual}
+        for start, end in sentences(fact.own_text):
+            words = fact.own_text[start:end].strip(" -•\t\n")
+            if not wanted.isdisjoint(word_parts(words)):
+                yield ComputedItem(words, fact, (words,))
 
 
 def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:

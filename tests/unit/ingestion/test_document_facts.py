@@ -107,6 +107,14 @@ def test_list_items_of_an_about_page_state_jobs(load_bytes) -> None:
     assert stated(load_bytes, JOBS.replace("# Ann Lee", "# Maps"), "notes.md", JobFacts) == []
 
 
+def test_rows_of_a_table_on_an_about_page_state_jobs(load_bytes) -> None:
+    rows = "| 2019–now | Kelp Press, Oslo | Map editor |\n| 2010–2015 | a boat | rest |\n"
+    text = f"# About\n\nI draw maps of small islands.\n\n## Before\n\n| when | where | as |\n|---|---|---|\n{rows}"
+    (job,) = stated(load_bytes, text, "about.md", JobFacts)
+    assert (job.company, job.position, job.location, job.current) == ("Kelp Press", "Map editor", "Oslo", True)
+    assert text[slice(*job.span)] == rows.partition("\n")[0]
+
+
 def test_undated_jobs_count_where_a_list_states_several(load_bytes) -> None:
     text = "# About\n\nI draw maps of small islands.\n\n## Before\n\n- Kelp Press, Oslo: map editor. Good years\n"
     assert stated(load_bytes, text, "about.md", JobFacts) == []

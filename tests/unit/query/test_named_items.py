@@ -4,6 +4,7 @@ import pytest
 
 from pipelines.facts import EducationFacts, PersonFacts
 from pipelines.query.careers.answers import answer_from_people
+from pipelines.query.careers.named_items import study_remarks
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.question.understand import analyse
 from tests.unit.query.careers import TODAY, fact, job
@@ -98,3 +99,5 @@ def test_a_remark_of_a_named_study_is_quoted(question: str, sentence: str) -> No
     ]
     (person,) = group_people(facts, TODAY)  # type: ignore[arg-type]
     assert said(person, question) == (f"; {sentence}" if sentence else "")
+    remarks = [item.text for item in study_remarks(person.education, ("thesis", "nursing", "doctor"))]
+    assert remarks == ["Thesis: Nurses at night."]

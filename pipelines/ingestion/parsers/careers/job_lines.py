@@ -1,6 +1,6 @@
 """Jobs that a page about its author states in list items: "Lecturer, Leith College, since 2018"."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pipelines.blocks import title_of
 from pipelines.facts import JobFacts
@@ -23,7 +23,7 @@ _EDGES = " \t\n.,;:–—-()*_•"
 
 
 def listed_jobs(text: str, blocks: Sequence[Block]) -> list[JobFacts]:
-    """The jobs of the list items below headings that name nothing else, in order.
+    """The jobs of the list items and table rows below headings that name nothing else, in order.
 
     An item states a job if it has a position, a name beside it, and a range of dates; an item of dates alone dates
     those after it, and their spans begin there. Without dates several items of one list must state jobs.
@@ -36,6 +36,8 @@ def listed_jobs(text: str, blocks: Sequence[Block]) -> list[JobFacts]:
         if block.kind != "list":
             found += undated if len(undated) >= _MIN_UNDATED else []
             undated, above = [], None
+            if block.kind == "table" and is_open:
+                found += _jobs_of_rows(text, block)
             if block.kind == "heading":
                 is_open = section_of(title_of(text, block.start, block.end)) in _OF_WORK
         elif is_open:
@@ -49,6 +51,18 @@ def listed_jobs(text: str, blocks: Sequence[Block]) -> list[JobFacts]:
             if job := stated_job(words, (start, block.end), dated):
                 (found if dated else undated).append(job)
     return sorted(found, key=lambda job: job.span)
+
+
+def _jobs_of_rows(text: str, table: Block) -> Iterator[JobFacts]:
+    start = table.start
+    for line in text[table.start : table.end].splitlines(keepends=True):
+        row = ", ".join(plain(cell).strip() for cell in line.split("|") if cell.strip())
+        dated = next((one for one in date_ranges(row) if one.end_month or one.current), None)
+        if dated and (
+            job := stated_job(f"{row[: dated.start]}, {row[dated.end :]}", (start, start + len(line)), dated)
+        ):
+            yield job.model_copy(update={"span": (start, start + len(line.rstrip()))})
+        start += len(line)
 
 
 def stated_job(words: str, span: tuple[int, int], dated: DateRange | None) -> JobFacts | None:
