@@ -18,6 +18,7 @@ from pipelines.models.minilm import Pieces
 from pipelines.observe import log_failure
 from pipelines.query.evidence import log_odds, logistic
 from pipelines.query.late_interaction import normalised, piece_weights, softmax, weighted_nearest
+from pipelines.query.missing import MISSING, missing_of
 from pipelines.query.question.form import EXACT_KINDS, QuestionType, asks_for_code, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import QuotableUnit
@@ -28,7 +29,7 @@ SIGNALS = (
     "interaction", "focus_heading", "alike", "coverage", "passage", "document", "code_asked", "code_unasked",
     "list_asked", "list_unasked", "early_definition", "fit", "subject", "short",
 )  # fmt: skip
-ANSWER_SIGNALS = ("share", "fitting", "focused", "asked", "is_open")
+ANSWER_SIGNALS = ("share", "fitting", "focused", "asked", "is_open", *MISSING)
 _LEARNED = SIGNALS.index("coverage")  # signals that need word pieces
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
@@ -104,6 +105,7 @@ class ScoredUnits:
         scores: (n,): log-odds, up to a constant of the question, that a unit is the one that answers.
         parts: For each unit the scores of its sentences, items, rows or lines, which compare within one unit.
         named: (n,): the share of what is named in the unit and around it, at the best of its parts.
+        missing: (n, len(MISSING)): what a unit mentions without stating it, see `missing_of`.
         told, fitting: (n,): see `answer_signals`.
         focused: How many terms say what is asked, four at most; four where none does.
         asked: (n,): the likeness (-1..1) of the first word that says what is asked to the unit's nearest; 1 where its
@@ -117,6 +119,7 @@ class ScoredUnits:
     scores: Array
     parts: tuple[Array, ...]
     named: Array
+    missing: Array
     told: Array
     fitting: Array
     focused: float
@@ -217,6 +220,7 @@ def score_units(
         scores=np.asarray(((signals - model.mean) / model.deviation) @ model.weight, np.float32),
         parts=parts,
         named=np.array([each.named for each in told], np.float32),
+        missing=np.array([missing_of(wanted, each.unit) for each in read], np.float32),
         told=np.array([each.told for each in told], np.float32),
         fitting=np.array([each.fitting for each in told], np.float32),
         focused=float(min(len(wanted.focus), 4) or 4),
@@ -236,9 +240,11 @@ def answer_signals(scored: ScoredUnits) -> Array:
     - `focused`: how many terms say what is asked.
     - `asked`: how near the best unit comes to the first word that says what is asked (a degree, a price).
     - `is_open`: 1 where a way or a reason is asked for.
+    - `unnamed`, `nameless`, `priceless`: what the best unit mentions without stating it.
     """
     fitting, asked = float(scored.fitting.max()), float(scored.asked[scored.best])
-    return np.array((log_odds(scored.share), fitting, scored.focused, asked, scored.is_open), np.float32)
+    known = (log_odds(scored.share), fitting, scored.focused, asked, scored.is_open)
+    return np.array((*known, *scored.missing[scored.best]), np.float32)
 
 
 def answer_probability(scored: ScoredUnits, strength: float) -> float:
@@ -393,8 +399,8 @@ class _Told:
             beside = part.union(*each.parts[max(at - 1, 0) : at + 2])
             near = scorer.share(wanted.names, beside | each.above)
             named = max(near, _DOCUMENT_SHARE * scorer.share(wanted.names, each.body | each.above | each.title))
-            focus = scorer.share(wanted.focus, beside | each.near)
             self.named = max(self.named, named)
+            focus = scorer.share(wanted.focus, beside | each.near)
             told.append(named**2 * (focus**0.5 + (likeness if wanted.focus else _OPEN_LIKENESS)))
             if each.fits[at] >= _FITS:
                 fitting.append(told[-1])

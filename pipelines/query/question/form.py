@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal
 
 from pipelines.query.question.rules import owner_terms
-from pipelines.query.question.words import Text, is_year, read, terms_in
+from pipelines.query.question.words import Text, is_year, read, terms_in, words
 from pipelines.query.values import holds
 from pipelines.query.verification.words import LISTS
 from pipelines.store.tokens import STOP_WORDS, tokenise
@@ -145,6 +145,8 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
     for place, raw in enumerate(text.split()):
         word = raw.lstrip(_OPENERS).rstrip(_EDGES).removesuffix("'s").removesuffix("’s")
         terms = tokenise(base_verb_forms(word))
+        if fold(word).rstrip(".") in words("address-forms"):
+            continue
         if is_name_word(word, first=place == 0) or (terms and known.issuperset(terms)):
             names |= dict.fromkeys(terms[:1])
             things[len(things) - follows :] = [((*things[-1], *terms[:1]) if follows else tuple(terms[:1]))]
@@ -257,7 +259,7 @@ def _may_open_with_name(text: str, asked: frozenset[str]) -> bool:
 
 def _has_name(text: str, asked: frozenset[str]) -> bool:
     said = f"a {text}" if len(text.split()) <= _SHORT_LINE else text  # a name on its own begins its line
-    names = (name for name in _NAME.findall(said) if fold(name) not in STOP_WORDS)
+    names = (name for name in _NAME.findall(said) if fold(name).partition("'")[0] not in STOP_WORDS | {"i"})
     return any(not asked.issuperset(tokenise(name)) for name in names)
 
 

@@ -40,7 +40,7 @@ def test_a_model_s_answer_is_not_high_when_no_sentence_holds_half_of_the_terms()
 
 
 def test_a_quotation_is_as_sure_as_its_best_unit_is_likely_to_answer() -> None:
-    assert [quotation_confidence([GOOD], answers) for answers in (0.95, 0.6, 0.3)] == ["high", "medium", "low"]
+    assert [quotation_confidence([GOOD], answers) for answers in (0.95, 0.75, 0.3)] == ["high", "medium", "low"]
 
 
 def test_a_quotation_without_support_is_never_high() -> None:

@@ -1,0 +1,80 @@
+"""MISSING: what a question asks for and a unit only mentions: a thing that has no name there, a price without money."""
+
+from functools import lru_cache
+
+from pipelines.query.question.form import QuestionType, holds_kind
+from pipelines.query.question.words import QuestionWord, read, words
+from pipelines.query.quotable_units import QuotableUnit
+from pipelines.store.tokens import STOP_WORDS, tokenise
+
+MISSING = ("unnamed", "nameless", "priceless")
+_MOST_WORDS = 3  # after "which", that say what has the name; and before it, one of which points at it
+_JOINTS = frozenset("\"'“‘(,: ")  # signs that may stand between a thing and its name
+
+
+def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool, bool]:
+    """What of the MISSING a unit lacks.
+
+    - `unnamed`: a name is asked for, and the unit has the thing without one ("a delivery company", "our client").
+    - `nameless`: a proper name is asked for, and the unit has none that the question lacks.
+    - `priceless`: a price or pay is asked for, and the unit has no money.
+    """
+    texts = (unit.text, *(part.text for part in unit.parts))
+    things = _things(wanted.text)
+    asks_name = wanted.kind == "who" or read(wanted.text).says("asks-proper-name")
+    asks_price = wanted.kind == "money" or (wanted.kind != "share" and read(wanted.text).says("asks-price"))
+    return (
+        bool(things) and _is_unnamed(unit.text, things),
+        asks_name and not any(holds_kind("which", text, wanted.terms) for text in texts),
+        asks_price and not any(_is_price(part.text, wanted, unit) for part in unit.parts),
+    )
+
+
+def _is_price(text: str, wanted: QuestionType, unit: QuotableUnit) -> bool:
+    """True for money; where pay is asked for, beside a word of pay or of its time: a budget is no salary."""
+    around = f"{unit.lead_text} {' '.join(unit.headings[-1:])} {text}"
+    is_paid = not read(wanted.text).has("wages") or read(around).has("pay")
+    return is_paid and holds_kind("money", text, wanted.terms)
+
+
+@lru_cache(maxsize=256)
+def _things(question: str) -> frozenset[str]:
+    """The index terms of what has the name that is asked for; empty where none is."""
+    asked = read(question)
+    place = asked.find("asks-name") or (asked.find("thing-called") if asked.says("asks-called") else None)
+    if place is None:
+        return frozenset()
+    said: list[str] = []
+    for word in asked.words[place.last : place.last + _MOST_WORDS]:
+        if word.text in STOP_WORDS | words("auxiliaries") | {"one", "ones"} or _is_capital(word):
+            break
+        said += tokenise(word.text)
+    return frozenset(said)
+
+
+def _is_unnamed(text: str, things: frozenset[str]) -> bool:
+    """True if a text points at one of the things, and has none with a name beside it."""
+    said = read(text)
+    is_pointed_at = False
+    for at, word in enumerate(said.words):
+        if things.isdisjoint(tokenise(word.text)):
+            continue
+        before, after = said.words[max(at - _MOST_WORDS, 0) : at], said.words[at + 1 : at + 3]
+        if after and after[0].text in words("calling"):
+            after = after[1:]
+        is_told_of = (
+            len(after) > 1 and after[0].text in ("in", "of") and not _is_capital(after[1])
+        )  # a degree in welding
+        if (
+            is_told_of
+            or (at > 1 and _is_capital(before[-1]))
+            or (after and _is_capital(after[0]) and _JOINTS.issuperset(after[0].before))
+        ):
+            return False
+        is_pointed_at |= any(one.text in words("determiners") for one in before)
+    return is_pointed_at
+
+
+def _is_capital(word: QuestionWord) -> bool:
+    parts = word.parts
+    return word.typed[:1].isupper() and bool(parts) and len(parts[0]) > 1 and word.text not in STOP_WORDS
