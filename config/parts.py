@@ -22,9 +22,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "min-score": {"factors.min_score": 0.0},
     "quota": {"factors.per_document": 0},
     "duplicates": {"factors.duplicates": False},
-    "neighbours": {"factors.neighbours": 0},
     "rerank": {"factors.rerank": ""},
     "escalation": {"escalation.mode": "off"},
 }
 # These change how many results are left, so an ablation measures them on a ranking after the cuts.
-CUTS = ("min-score", "quota", "duplicates", "neighbours")
+CUTS = ("min-score", "quota", "duplicates")

@@ -255,7 +255,6 @@ class FactorSettings(_Stage):
     min_score: float = Field(
         0.0, ge=0, le=1, description="least cosine similarity of a result to the question; 0 = off"
     )
-    neighbours: int = Field(0, ge=0, le=5, description="nodes added before and after each result, within its section")
     rerank: str = Field("", description="the class of a LlamaIndex reranker, with its module; empty = none")
     rerank_candidates: int = Field(20, ge=1, description="nodes that are reranked")
 

@@ -46,7 +46,7 @@ def find(search: Search) -> SearchOutcome:
         return SearchOutcome(search.intent, query, [], [], _NOTHING_ASKED, ledger)
     best = escalate(search, search.attempt(query, ledger.fork("base")))
     ledger.adopt(best.ledger)
-    return replace(best, ranking=search.with_neighbours(best), ledger=ledger)
+    return replace(best, ledger=ledger)
 
 
 def escalate(search: Search, base: SearchOutcome) -> SearchOutcome:

@@ -16,7 +16,7 @@ from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
 from pipelines.query.fuse import HybridRetriever, build_fusion
-from pipelines.query.postprocess import build_additions, build_cuts, build_factors
+from pipelines.query.postprocess import build_cuts, build_factors
 from pipelines.query.question.followup import recent_turns, rewrite_follow_up, stand_alone
 from pipelines.query.question.understand import analyse, checked, narrowings, outside
 from pipelines.query.retrieve import (
@@ -59,7 +59,7 @@ class Request:
 class SearchOutcome:
     """The result of one search: every candidate after the boosts (`ranked`), and how strong they are as evidence.
 
-    `ranking` is what the cuts left, at most top_n, best first; of the search that is kept, with their neighbours.
+    `ranking` is what the cuts left, at most top_n, best first.
     """
 
     intent: QueryIntent
@@ -191,16 +191,6 @@ class Search:
         ledger = outcome.ledger.fork(outcome.ledger.name)
         ledger.join(outcome.ledger)
         return self._assess(outcome.ranked, intent, ledger)
-
-    def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
-        """The ranking of an outcome, with the neighbours of its nodes where the settings add them."""
-        ranking = outcome.ranking
-        with self.ledger.stage("postprocess"):
-            request = self.request
-            window = partial(self.store.window, filters=request.filters, audience=request.audience)
-            for step in build_additions(self.settings.factors, self.ledger, reader=window):
-                ranking = step.postprocess_nodes(ranking, query_bundle=outcome.query)
-        return ranking
 
     def _retriever(self, filters: Filters, ledger: Ledger) -> HybridRetriever:
         options, request = self.settings.retrieval, self.request

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +6,7 @@ from typing import Any
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from config.settings import ParsingSettings, Settings
+from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
@@ -99,21 +98,6 @@ def test_wordings_are_searched_once_each(engine: QueryEngine, monkeypatch: pytes
     report = asked(engine, f"- {GOOD}\n- {other}", kinds=("multi",))
     assert searched == [QUESTION, GOOD, other]
     assert report.trace.attempts[1].evidence.strength > 0
-
-
-def test_a_merged_ranking_has_its_neighbours(tmp_path: Path, make_settings: Callable[..., Settings]) -> None:
-    tide = "The tide came in before noon and nobody at the quay noticed it until the bells rang over the town again. "
-    for name, text in POSTS.items():
-        (tmp_path / name).write_text(f"{text}\n{tide * 2}\n")
-    sizes = ParsingSettings(markdown_target_words=30, markdown_max_words=45, markdown_overlap_words=0)
-    settings = make_settings(parsing=sizes)
-    ingest(settings, [str(tmp_path)])
-    changes = {"retrieval.top_n": 1, "factors.neighbours": 1, "factors.duplicates": False}
-    engine = build_query_engine(settings).with_changes(changes)
-    other = "how did the battery of the buoys stay alive so long at sea"
-    report = asked(engine, f"- {GOOD}\n- {other}", kinds=("multi",))
-    assert report.trace.attempts[1].kept
-    assert ["tide" in result.text for result in report.results] == [False, True]
 
 
 @pytest.mark.parametrize("mode", ["auto", "always"])

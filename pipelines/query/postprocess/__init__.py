@@ -15,7 +15,6 @@ from pipelines.query.postprocess.boost import (
 )
 from pipelines.query.postprocess.cut import DocumentQuota, MinScore, Similarity, TopN, no_similarity
 from pipelines.query.postprocess.duplicates import DuplicateFilter, Families, no_families
-from pipelines.query.postprocess.neighbours import NeighbourExpansion, Window
 from pipelines.query.postprocess.rerank import Rerank
 from pipelines.query.trace import Observer
 from pipelines.types import QueryIntent
@@ -64,9 +63,3 @@ def build_cuts(
         (True, TopN(observer=observer, top_n=top_n, named=named)),
     ]
     return [part for is_on, part in parts if is_on]
-
-
-def build_additions(settings: FactorSettings, observer: Observer, *, reader: Window) -> list[BaseNodePostprocessor]:
-    """The steps that add nodes to the kept ones: their neighbours, if switched on."""
-    width = settings.neighbours
-    return [NeighbourExpansion(observer=observer, reader=reader, width=width)] if width else []

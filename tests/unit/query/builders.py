@@ -10,7 +10,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from config.settings import Settings
 from pipelines.answers import Source
-from pipelines.query.search import Request, SearchOutcome
+from pipelines.query.search import Request
 from pipelines.query.trace import Ledger
 from pipelines.store.read_snapshot import Mark
 from pipelines.types import Filters, LegScore, QueryIntent
@@ -65,6 +65,3 @@ class FakeSearch:
 
     def vector(self, text: str) -> Sequence[float]:
         raise NotImplementedError
-
-    def with_neighbours(self, outcome: SearchOutcome) -> list[NodeWithScore]:
-        return outcome.ranking

@@ -1,12 +1,11 @@
-"""What each cut takes out, and what the neighbours add."""
+"""What each cut takes out."""
 
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.schema import NodeWithScore
 
 from pipelines.query.postprocess.cut import DocumentQuota, MinScore, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter, jaccard, near_duplicates
-from pipelines.query.postprocess.neighbours import NeighbourExpansion
 from pipelines.query.trace import Ledger
 from tests.unit.query.builders import hit
 
@@ -155,55 +154,6 @@ def test_of_several_named_documents_the_best_of_each_is_among_the_top() -> None:
         top = TopN(observer=ledger_of(nodes), top_n=3, named=named)
         assert ids(top.postprocess_nodes(nodes)) == kept
     assert ids(TopN(top_n=2, named=("x", "y", "z")).postprocess_nodes(nodes)) == ["0", "2"]
-
-
-# A document of seven nodes in two sections; the third node of Work has been filtered away.
-SECTIONS = {0: "Work", 1: "Work", 3: "Work", 4: "Life", 5: "Life", 6: "Work"}
-DOCUMENT = [hit(f"n{n}", ordinal=n, section_path=["Ann", section], score=0.0) for n, section in SECTIONS.items()]
-
-
-def read(document_id: str, ordinal: int, width: int) -> list[BaseNode]:
-    return [one.node for one in DOCUMENT if abs(one.node.metadata["ordinal"] - ordinal) <= width]
-
-
-def kept(ordinal: int, score: float) -> NodeWithScore:
-    return hit(f"n{ordinal}", ordinal=ordinal, section_path=["Ann", SECTIONS[ordinal]], score=score)
-
-
-def with_neighbours(nodes: list[NodeWithScore], width: int = 5) -> list[tuple[str, float | None]]:
-    added = NeighbourExpansion(observer=Ledger(), reader=read, width=width).postprocess_nodes(nodes)
-    return [(one.node.node_id, one.score) for one in added]
-
-
-def test_a_neighbour_follows_its_anchor_with_the_anchors_score() -> None:
-    assert with_neighbours([kept(0, 0.9), kept(4, 0.4)]) == [("n0", 0.9), ("n1", 0.9), ("n4", 0.4), ("n5", 0.4)]
-
-
-def test_neighbours_never_cross_a_section_or_a_gap() -> None:
-    assert with_neighbours([kept(3, 0.9)]) == [("n3", 0.9)]
-    assert with_neighbours([kept(6, 0.9)]) == [("n6", 0.9)]
-
-
-def test_neighbours_are_as_many_as_the_width_on_each_side() -> None:
-    near = [hit(f"m{n}", ordinal=n, score=0.0) for n in range(9)]
-    nodes = [one.node for one in near]
-    step = NeighbourExpansion(observer=Ledger(), reader=lambda d, o, w: nodes[o - w : o + w + 1], width=2)
-    assert ids(step.postprocess_nodes([near[4]])) == ["m4", "m2", "m3", "m5", "m6"]
-
-
-def test_a_neighbour_that_is_ranked_itself_keeps_its_own_place() -> None:
-    assert with_neighbours([kept(4, 0.9), kept(5, 0.4)]) == [("n4", 0.9), ("n5", 0.4)]
-
-
-def test_a_node_whose_document_was_replaced_meanwhile_has_no_neighbours() -> None:
-    assert with_neighbours([hit("old", ordinal=0, section_path=["Ann", "Work"], score=0.9)]) == [("old", 0.9)]
-
-
-def test_the_ledger_knows_the_neighbours_that_no_leg_found() -> None:
-    ledger = Ledger()
-    NeighbourExpansion(observer=ledger, reader=read, width=1).postprocess_nodes([kept(0, 0.9)])
-    assert ledger.candidate("n1").final == 0.9
-    assert ledger.used("neighbours")
 
 
 def test_texts_without_words_repeat_nothing() -> None:

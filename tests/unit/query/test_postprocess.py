@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from config.parts import PARTS
 from config.settings import Settings
 from pipelines.query import postprocess
 from pipelines.query.ablation import change_settings, settings_without
-from pipelines.query.postprocess import build_additions, build_cuts, build_factors
+from pipelines.query.postprocess import build_cuts, build_factors
 from pipelines.query.postprocess.boost import Boost
 from pipelines.query.postprocess.cut import CandidateCut
 from pipelines.query.trace import Ledger
@@ -30,7 +30,6 @@ EVERYTHING = {
     "factors.section": 1.1,
     "factors.rerank": "llama_index.core.postprocessor.LongContextReorder",
     "factors.min_score": 0.2,
-    "factors.neighbours": 1,
 }
 
 
@@ -49,16 +48,11 @@ def ranking() -> list[NodeWithScore]:
     ]
 
 
-def window(document_id: str, ordinal: int, width: int) -> list[BaseNode]:
-    around = [node(f"{document_id}-{n}", 0.0, ordinal=n, section_path=["Life"]) for n in (ordinal - 1, ordinal + 1)]
-    return [each.node for each in (around[0], node("a", 0.0, ordinal=ordinal, section_path=["Life"]), around[1])]
-
-
 def built(changes: dict[str, object]) -> tuple[list[BaseNodePostprocessor], list[BaseNodePostprocessor], Ledger]:
     settings, ledger = change_settings(Settings(_env_file=None), changes), Ledger()
     factors = build_factors(settings, ASKED, ledger, today=TODAY)
     cuts = build_cuts(settings.factors, ASKED, ledger, top_n=5)
-    return factors, cuts + build_additions(settings.factors, ledger, reader=window), ledger
+    return factors, cuts, ledger
 
 
 def names(steps: list[BaseNodePostprocessor]) -> list[str]:
@@ -118,7 +112,7 @@ def test_the_order_of_the_parts_is_that_of_the_lists() -> None:
         "NamedDocumentBoost",
         "Rerank",
     ]
-    assert names(CUTS) == ["MinScore", "DuplicateFilter", "DocumentQuota", "TopN", "NeighbourExpansion"]
+    assert names(CUTS) == ["MinScore", "DuplicateFilter", "DocumentQuota", "TopN"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +120,7 @@ def test_the_order_of_the_parts_is_that_of_the_lists() -> None:
     [
         ("category", "CategoryBoost"), ("years", "YearBoost"), ("recency", "RecencyBoost"), ("quality", "QualityBoost"),
         ("section", "SectionBoost"), ("rerank", "Rerank"), ("quota", "DocumentQuota"), ("min-score", "MinScore"),
-        ("duplicates", "DuplicateFilter"), ("neighbours", "NeighbourExpansion"),
+        ("duplicates", "DuplicateFilter"),
     ],
 )  # fmt: skip
 def test_a_part_that_is_switched_off_is_not_there(part: str, gone: str) -> None:
@@ -152,7 +146,7 @@ def test_all_parts_that_switch_a_postprocessor_off_are_known() -> None:
     switched = {name for changes in PARTS.values() for name in changes if name.startswith("factors.")}
     assert switched == {
         "factors.section", "factors.recency", "factors.quality", "factors.per_document", "factors.min_score",
-        "factors.duplicates", "factors.neighbours", "factors.rerank",
+        "factors.duplicates", "factors.rerank",
     }  # fmt: skip
 
 
@@ -174,4 +168,3 @@ def test_the_ledger_holds_each_factor_of_a_node_and_why_another_was_cut() -> Non
     assert ledger.candidate("f4").fate == "cut: quota"
     assert ledger.candidate("f2").fate == "cut: top_n"
     assert ledger.candidate("a").fate == ""
-    assert {"d-3", "d-5"} <= {one.node.node_id for one in ranked}

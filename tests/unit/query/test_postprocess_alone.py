@@ -19,7 +19,6 @@ from pipelines.query.postprocess.boost import (
 )
 from pipelines.query.postprocess.cut import DocumentQuota, TopN
 from pipelines.query.postprocess.duplicates import DuplicateFilter
-from pipelines.query.postprocess.neighbours import NeighbourExpansion
 from pipelines.query.postprocess.rerank import Rerank
 
 
@@ -61,7 +60,6 @@ STEPS: list[tuple[BaseNodePostprocessor, str]] = [
     (DocumentQuota(per_document=2), "abef"),
     (TopN(top_n=3, named=("d1", "d2")), "abe"),
     (DuplicateFilter(), "acef"),
-    (NeighbourExpansion(width=1, reader=lambda *_: []), ALL),
     (Rerank(named=f"{__name__}.Reversing", candidates=5), ALL[::-1]),
 ]
 
