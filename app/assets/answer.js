@@ -72,7 +72,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const card = press(make("button", "fn-card"), mark.n, mark.sentence);
     card.append(make("span", "fn-number", String(mark.number)), ...about(mark));
     card.tabIndex = -1; // the footnote says and opens the same
-    card.setAttribute("aria-label", `${where}. ${mark.finding}`);
     card.onpointerenter = () => button.classList.add("fn-near-chip");
     card.onpointerleave = () => button.classList.remove("fn-near-chip");
     margin.append(card);

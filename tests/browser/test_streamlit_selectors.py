@@ -1,0 +1,23 @@
+"""Every selector of the style sheet that names a part of Streamlit finds it: a new Streamlit may rename its parts."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from app import render
+from tests.browser.test_chat import _ask
+
+STYLE = (Path(render.__file__).parent / "assets" / "style.css").read_text("utf-8")
+PARTS = set(re.findall(r'\[data-testid[*^$]?="\w+"\]', STYLE))
+WHILE_BUSY = {part for part in PARTS if "StatusWidget" in part or part.endswith('$="Icon"]')}  # seen for moments only
+
+
+def test_the_style_sheet_names_parts_of_streamlit_that_exist(page: Page) -> None:
+    _ask(page, "What did the anagama kiln cost?")
+    expect(page.locator('[class*="st-key-thumbs_"]')).to_be_visible()
+    for part in sorted(PARTS - WHILE_BUSY):
+        expect(page.locator(part).first).to_be_attached()
+    assert len(PARTS) < 12
+    lines = [line for line in STYLE.splitlines() if "stApp" in line or "data-testid" in line or "st-key" in line]
+    assert len(lines) <= 60
