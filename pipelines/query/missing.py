@@ -41,11 +41,12 @@ def _is_price(text: str, wanted: QuestionType, unit: QuotableUnit) -> bool:
 def _things(question: str) -> frozenset[str]:
     """The index terms of what has the name that is asked for; empty where none is."""
     asked = read(question)
-    place = asked.find("asks-name") or (asked.find("thing-called") if asked.says("asks-called") else None)
-    if place is None:
-        return frozenset()
+    place, kind = asked.find("asks-name"), asked.find("asks-named-kind")
+    if place is None and kind is None and asked.says("asks-called"):
+        place = asked.find("thing-called")
+    first = place.last if place else kind.last - 1 if kind else len(asked.words)
     said: list[str] = []
-    for word in asked.words[place.last : place.last + _MOST_WORDS]:
+    for word in asked.words[first : first + _MOST_WORDS]:
         if word.text in STOP_WORDS | words("auxiliaries") | {"one", "ones"} or _is_capital(word):
             break
         said += tokenise(word.text)
