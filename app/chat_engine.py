@@ -24,6 +24,7 @@ from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
 from pipelines.store.conversations import Holder
 from pipelines.store.database import reading
+from pipelines.store.document_details import DocumentDetails, document_details
 from pipelines.store.documents import passage
 from pipelines.store.originals import original_path
 from pipelines.store.query_log import Feedback, save_feedback
@@ -51,6 +52,12 @@ class Shelved:
     coverage: float
     last_success: datetime | None
     remark: str = ""
+    year: int | None = None
+
+    @property
+    def state(self) -> str:
+        """How much of it is searched, or what is wrong with it."""
+        return self.remark or ("searched" if self.coverage > 0.99 else f"{self.coverage:.0%} searched")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,11 @@ class ChatEngine:
     def archive(self, holder: Holder) -> Archive:
         """The stored conversations of a holder."""
         return Archive(self._engine.database.engine, holder)
+
+    def document(self, document_id: str) -> DocumentDetails | None:
+        """A document with all that is derived from it; None if it is gone."""
+        with reading(self._engine.database.engine, "reading a document"):
+            return document_details(self._engine.store, document_id, AUDIENCE)
 
     def shelf(self) -> Shelf:
         """Read the stored documents and the failures; for a visitor only what is public."""
@@ -224,6 +236,7 @@ def _shelved(row: dict[str, Any]) -> Shelved:
         coverage=row["coverage"],
         last_success=datetime.fromisoformat(when) if when else None,
         remark=row["reason"] if row["state"] == "indexed" else "",
+        year=row["year"],
     )
 
 

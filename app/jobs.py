@@ -55,6 +55,10 @@ class Jobs:
         task = {"document": document_id, "overrides": overrides, "collection": collection}
         return stored.add_job(self.engine, "reread", name, task)
 
+    def restore(self, document_id: str, name: str, run_id: int) -> int:
+        """Ask that a document become again what it was before this run."""
+        return stored.add_job(self.engine, "undo", name, {"runs": [run_id], "document": document_id})
+
     def undo(self, job: JobStatus) -> int:
         """Ask that all runs of a job be undone."""
         stored.dismiss_job(self.engine, job.id)

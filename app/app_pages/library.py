@@ -1,38 +1,66 @@
 """The library: stored documents with their coverage and failures; upload and removal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from app import render, session
 from app.chat_engine import ChatEngine, Shelf, Shelved
+from app.components.document import document_page
 from app.components.tray import tray
 from app.typeset import literal
 from app.widgets import upload_box
-from app.wording import address
 from pipelines.errors import FootnoteError
 from pipelines.wording import with_hint
 
+_SHOWN = 50  # rows, until more are asked for
+_ORDERS: dict[str, Callable[[Shelved], Any]] = {
+    "Title": lambda each: ((each.title or each.name).lower(), each.id),
+    "Newest": lambda each: (-each.last_success.timestamp() if each.last_success else 0.0, each.id),
+    "Category": lambda each: (each.category, (each.title or each.name).lower()),
+    "Year": lambda each: (-(each.year or 0), (each.title or each.name).lower()),
+    "Largest": lambda each: (-each.nodes, each.id),
+}
+
 
 def page() -> None:
-    """Show the library, let the worker take things in, and remove documents."""
+    """Show the library or one document, let the worker take things in, and remove documents."""
     render.style()
-    st.title("Library")
     try:
         engine = session.get_engine()
-        upload_box(engine, "Add documents")
-        _links(engine)
-        if problem := session.last_problem():
-            render.problem(*problem)
-        tray(engine)
-        shelf = engine.shelf()
-        _undo(engine)
-        _failures(shelf)
-        _documents(shelf)
-        if shelf.documents:
-            _removal(engine, shelf)
+        if wanted := st.query_params.get("d"):
+            _document(engine, wanted)
+        else:
+            _library(engine)
     except FootnoteError as error:
         render.problem(error.message, error.hint)
+
+
+def _library(engine: ChatEngine) -> None:
+    st.title("Library")
+    upload_box(engine, "Add documents")
+    _links(engine)
+    if problem := session.last_problem():
+        render.problem(*problem)
+    tray(engine)
+    _undo(engine)
+    shelf = engine.shelf()
+    _failures(shelf)
+    _documents(engine, shelf)
+
+
+def _document(engine: ChatEngine, document_id: str) -> None:
+    found = engine.document(document_id)
+    shelved = next((each for each in engine.shelf().documents if each.id == document_id), None)
+    if found is None or shelved is None:
+        st.query_params.pop("d", None)
+        st.toast("That document is no longer there.")
+        _library(engine)
+        return
+    tray(engine)
+    document_page(engine, found, _trying, partial(_trying, partial(_remove, engine, shelved)))
 
 
 def _links(engine: ChatEngine) -> None:
@@ -74,37 +102,48 @@ def _bring_back(engine: ChatEngine, run_id: int) -> None:
     st.session_state.pop("removed", None)
 
 
-def _documents(shelf: Shelf) -> None:
+def _documents(engine: ChatEngine, shelf: Shelf) -> None:
+    """The documents in rows; a row opens its document."""
     documents = shelf.documents
     if not documents:
         st.caption("No documents yet.")
         return
-    st.subheader(f"{len(documents)} document{'s' * (len(documents) != 1)}, {sum(d.nodes for d in documents)} nodes")
-    linked = any(address(document.uri) for document in documents)
-    remarked = any(document.remark for document in documents)
-    st.dataframe(
-        [
-            {"Document": document.name}
-            | ({"Link": address(document.uri)} if linked else {})
-            | ({"Remark": document.remark} if remarked else {})
-            | {"Title": document.title, "Category": document.category}
-            | {"Nodes": document.nodes, "Coverage": document.coverage, "Last success": document.last_success}
-            for document in documents
-        ],
-        key="documents",
-        hide_index=True,
-        column_config={
-            "Coverage": st.column_config.ProgressColumn(
-                format="percent",
-                min_value=0.0,
-                max_value=1.0,
-                width=110,
-                help="The share of a document's text that is searched",
-            ),
-            "Link": st.column_config.LinkColumn(display_text="open", width=60),
-            "Last success": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
-        },
-    )
+    st.subheader(f"{len(documents)} document{'s' * (len(documents) != 1)}")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="library_order"):
+        words = st.text_input("Search", key="library_search", placeholder="Title, file or category").lower().split()
+        order = st.selectbox("Order", list(_ORDERS), key="library_order_by", width=160)
+    named = [each for each in documents if all(word in _names(each) for word in words)]
+    shown = _SHOWN * (1 + int(st.session_state.get("library_pages", 0)))
+    with st.container(key="library_rows", gap="small"):
+        for document in sorted(named, key=_ORDERS[order])[:shown]:
+            _row(engine, document)
+    if not named:
+        st.caption("No document has these words.")
+    if len(named) > shown:
+        st.button(f"Show more of {len(named)}", key="library_more", on_click=_show_more)
+
+
+def _names(document: Shelved) -> str:
+    return f"{document.title} {document.name} {document.category} {document.year or ''}".lower()
+
+
+def _show_more() -> None:
+    st.session_state["library_pages"] = int(st.session_state.get("library_pages", 0)) + 1
+
+
+def _row(engine: ChatEngine, document: Shelved) -> None:
+    with st.container(key=f"row_{document.id}", horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(gap=None):
+            st.button(literal(document.title or document.name), key=f"open_{document.id}", type="tertiary",
+                      icon=":material/description:", on_click=_open, args=(document.id,))  # fmt: skip
+            year = f" · {document.year}" if document.year else ""
+            st.caption(f"{literal(document.name)} · {document.category}{year} · {literal(document.state)}")
+        st.button("Remove", key=f"remove_{document.id}", type="tertiary", icon=":material/delete:",
+                  on_click=_trying, args=(partial(_remove, engine, document),))  # fmt: skip
+
+
+def _open(document_id: str) -> None:
+    st.query_params["d"] = document_id
 
 
 def _failures(shelf: Shelf) -> None:
@@ -113,27 +152,9 @@ def _failures(shelf: Shelf) -> None:
         render.problem(f"{failure.name} could not be taken in", with_hint(failure.reason, failure.hint) + still)
 
 
-def _removal(engine: ChatEngine, shelf: Shelf) -> None:
-    known = {document.id: document for document in shelf.documents}
-    st.subheader("Remove documents")
-    with st.container(horizontal=True):
-        chosen = st.multiselect(
-            "Documents to remove",
-            list(known),
-            format_func=lambda i: known[i].name if i in known else i,
-            key=session.fresh("removal"),
-            placeholder="Choose documents",
-            label_visibility="collapsed",
-        )
-        st.button("Remove", key="remove", disabled=not chosen, on_click=_trying,
-                  args=(lambda: _remove(engine, [known[i] for i in chosen]),))  # fmt: skip
-
-
-def _remove(engine: ChatEngine, chosen: Sequence[Shelved]) -> None:
-    run_id = engine.remove(chosen)
-    what = chosen[0].name if len(chosen) == 1 else f"{len(chosen)} documents"
-    st.session_state["removed"] = run_id, what
-    session.empty("removal")
+def _remove(engine: ChatEngine, document: Shelved) -> None:
+    st.session_state["removed"] = engine.remove([document]), document.name
+    st.query_params.pop("d", None)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.query.engine import Event
 from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
+from pipelines.store.document_details import DocumentDetails, KeptVersion, NodePlace, StatedFact
 from pipelines.store.jobs import JobFile, JobKind, JobState, JobStatus
 from pipelines.store.query_log import Feedback
 from pipelines.store.questions import StoredQuestion
-from pipelines.types import Audience, Filters, IngestItem, Turn
+from pipelines.types import Audience, Document, Filters, IngestItem, Turn
 
 RESUME = (
     "# Ann Bell\n\nShe tuned organs for nine years. In 2019 she moved to Leith. She now builds clavichords in Leith."
@@ -210,6 +211,10 @@ class FakeJobs:
         self.asked.append(("reread", document_id, category, collection))
         return self._add("reread", name)
 
+    def restore(self, document_id: str, name: str, run_id: int) -> int:
+        self.asked.append(("restore", document_id, run_id))
+        return self._add("undo", name)
+
     def undo(self, job: JobStatus) -> int:
         self.known.pop(job.id)
         return self._add("undo", job.title)
@@ -300,6 +305,20 @@ class FakeEngine:
 
     def archive(self, holder: Holder) -> FakeArchive:
         return self.stored
+
+    def document(self, document_id: str) -> DocumentDetails | None:
+        text = self.texts.get(document_id)
+        if text is None:
+            return None
+        made = Document(document_id, text, "", "", "file", document_id, "", 1, "", title=document_id, category="resume")
+        end = len(text) // 2
+        return DocumentDetails(
+            made,
+            (NodePlace(0, end, "Ann Bell", 2),),
+            (StatedFact("job", "tuner", "Bell", "2010", "2019", "She tuned organs"),),
+            ("reeds.md",),
+            (KeptVersion(5, datetime(2026, 3, 1, tzinfo=UTC), "Old", 80),),
+        )
 
     def shelf(self) -> Shelf:
         return Shelf(tuple(self.documents), self.failures, self.years)

@@ -14,26 +14,77 @@ from tests.app.fakes import FakeEngine, shelved
 Open = Callable[[], AppTest]
 
 
-def test_it_lists_every_document_with_its_coverage(library: Open) -> None:
+def rows(at: AppTest) -> list[tuple[str, str]]:
+    """(title, what stands below it) of the rows."""
+    titles = [
+        button.label for button in at.button if (button.key or "").startswith("open_") and button.key != "open_c1"
+    ]
+    below = [caption.value for caption in at.main.caption if " · " in caption.value]
+    return list(zip(titles, below, strict=True))
+
+
+def test_rows_show_title_file_category_year_and_state(engine: FakeEngine, library: Open) -> None:
+    page = replace(shelved("Handbook"), title="Our handbook", year=2024, remark="in part: 4 of its 6 blocks")
+    engine.documents = [shelved("resume.md"), page, replace(shelved("scan.pdf"), coverage=0.6)]
     at = library()
-    table = at.dataframe[0].value
-    assert list(table["Document"]) == ["resume.md", "reeds.md"]
-    assert list(table["Category"]) == ["resume", "blog"]
-    assert list(table["Nodes"]) == [3, 3]
-    assert list(table["Coverage"]) == [1.0, 1.0]
-    assert table["Last success"].notna().all()
-    assert [heading.value for heading in at.subheader] == ["2 documents, 6 nodes", "Remove documents"]
+    assert rows(at) == [
+        ("Our handbook", "Handbook · resume · 2024 · in part: 4 of its 6 blocks"),
+        (r"resume.md", "resume.md · resume · searched"),
+        (r"scan.pdf", "scan.pdf · resume · 60% searched"),
+    ]
+    assert at.subheader[0].value == "3 documents"
     assert not at.exception
 
 
-def test_a_remote_document_has_its_link_and_what_is_wrong_with_one_stands_beside_it(
-    engine: FakeEngine, library: Open
-) -> None:
-    page = replace(shelved("Handbook"), uri="https://www.notion.so/0f1e", remark="in part: 4 of its 6 blocks")
-    engine.documents = [shelved("resume.md"), page]
-    table = library().dataframe[0].value
-    assert list(table["Link"]) == ["", "https://www.notion.so/0f1e"]
-    assert list(table["Remark"]) == ["", "in part: 4 of its 6 blocks"]
+def test_rows_are_searched_and_sorted(engine: FakeEngine, library: Open) -> None:
+    engine.documents = [shelved("a.md", nodes=1), shelved("b.md", category="blog", nodes=9), shelved("c.md", nodes=5)]
+    at = library()
+    at.selectbox(key="library_order_by").select("Largest").run()
+    assert [title for title, _ in rows(at)] == ["b.md", "c.md", "a.md"]
+    at.text_input(key="library_search").set_value("BLOG").run()
+    assert [title for title, _ in rows(at)] == ["b.md"]
+    at.text_input(key="library_search").set_value("kiln").run()
+    assert "No document has these words." in [caption.value for caption in at.caption]
+    assert not at.exception
+
+
+def test_only_a_page_of_rows_is_shown_until_more_are_asked_for(engine: FakeEngine, library: Open) -> None:
+    engine.documents = [shelved(f"{n:03}.md") for n in range(120)]
+    at = library()
+    assert len(rows(at)) == 50
+    at.button(key="library_more").click().run()
+    assert len(rows(at)) == 100
+
+
+def test_a_row_opens_the_document_with_all_that_is_known_of_it(engine: FakeEngine, library: Open) -> None:
+    at = library()
+    at.button(key="open_resume.md").click().run()
+    assert at.query_params["d"] == "resume.md"
+    assert "<small>Ann Bell · page 2</small>" in html(at)
+    assert "<small>Not searched</small>" in html(at)
+    assert [tab.label for tab in at.tabs] == ["Text", "Facts (1)", "Alike (1)", "Versions (1)"]
+    assert list(at.dataframe[0].value["What"]) == ["tuner"]
+    assert at.button(key="save_document").disabled
+    at.selectbox(key="category_resume.md").select("blog").run()
+    at.button(key="save_document").click().run()
+    at.button(key="reread").click().run()
+    at.button(key="restore_0").click().run()
+    assert engine.desk.asked == [
+        ("reread", "resume.md", "blog", ""), ("reread", "resume.md", "", ""), ("restore", "resume.md", 5)
+    ]  # fmt: skip
+    at.button(key="remove_document").click().run()
+    assert engine.removed == ["resume.md"]
+    assert [title for title, _ in rows(at)] == ["reeds.md"]
+    assert not at.exception
+
+
+def test_a_document_that_is_gone_is_said_to_be(library: Open) -> None:
+    at = library()
+    at.query_params["d"] = "gone.md"
+    at.run()
+    assert "no longer there" in at.toast[0].value
+    assert len(rows(at)) == 2
+    assert not at.exception
 
 
 def test_a_failure_is_listed_with_its_reason_and_what_to_do(engine: FakeEngine, library: Open) -> None:
@@ -100,14 +151,11 @@ def test_links_and_refreshes_become_jobs(engine: FakeEngine, library: Open) -> N
 
 def test_a_removal_can_be_undone(engine: FakeEngine, library: Open) -> None:
     at = library()
-    assert at.button(key="remove").disabled
-    at.multiselect(key="removal_0").select("reeds.md").run()
-    at.button(key="remove").click().run()
+    at.button(key="remove_reeds.md").click().run()
     assert engine.removed == ["reeds.md"]
-    assert list(at.dataframe[0].value["Document"]) == ["resume.md"]
-    assert at.multiselect(key="removal_1").value == []
+    assert [title for title, _ in rows(at)] == ["resume.md"]
     at.button(key="restore_documents").click().run()
-    assert list(at.dataframe[0].value["Document"]) == ["resume.md", "reeds.md"]
+    assert [title for title, _ in rows(at)] == ["reeds.md", "resume.md"]
     assert not [button for button in at.button if button.key == "restore_documents"]
     assert not at.exception
 

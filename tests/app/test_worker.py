@@ -137,3 +137,23 @@ def test_a_job_of_a_killed_worker_is_finished_by_another_with_every_file(chat: C
     chat.jobs.undo(found)
     work(chat)
     assert chat.shelf().documents == ()
+
+
+def test_a_document_shows_its_nodes_and_versions_and_an_old_one_is_restored(chat: ChatEngine) -> None:
+    for data in (KILN, KILN.replace(b"Aldous", b"Bell")):
+        chat.jobs.upload([("kiln.md", data), ("copy.md", data)])
+        work(chat)
+    document = next(each for each in chat.shelf().documents if each.name == "kiln.md")
+    found = chat.document(document.id)
+    assert found
+    assert [found.document.text[node.start : node.end] for node in found.nodes] == [found.document.text.strip()]
+    assert found.alike == ("copy.md",)
+    [version] = found.versions
+    assert version.run_id
+    chat.jobs.restore(document.id, document.name, version.run_id)
+    work(chat)
+    texts = {each.name: chat.document(each.id) for each in chat.shelf().documents}
+    assert {name: "Aldous" in each.document.text for name, each in texts.items() if each} == {
+        "kiln.md": True, "copy.md": False
+    }  # fmt: skip
+    assert chat.document("nobody's") is None
