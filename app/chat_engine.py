@@ -140,7 +140,7 @@ class ChatEngine:
     def document(self, document_id: str) -> DocumentDetails | None:
         """A document with all that is derived from it; None if it is gone."""
         with reading(self._engine.database.engine, "reading a document"):
-            return document_details(self._engine.store, document_id, AUDIENCE)
+            return document_details(self._engine.store, document_id, self.audience)
 
     def shelf(self) -> Shelf:
         """Read the stored documents and the failures; for a visitor only what is public."""

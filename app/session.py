@@ -17,6 +17,8 @@ from pipelines.types import Turn
 
 FILTERS = ("filter_category", "filter_year", "filter_document")
 
+VISITOR_COOKIE = "footnote_key"
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -79,10 +81,16 @@ def clear() -> None:
 
 
 def holder() -> Holder:
-    """Who has the conversations of this session: the owner, or a visitor until the page is loaded again."""
+    """Who has the conversations of this session: the owner, or a visitor's browser by the key in its cookie.
+
+    The cookie is set by the page (`draft.js`); a browser that keeps none is another visitor after each load.
+    """
     if not is_visitor():
         return Holder()
-    return Holder("visitor", st.session_state.setdefault("visitor_key", new_key()))
+    if "visitor_key" not in st.session_state:
+        kept = st.context.cookies.get(VISITOR_COOKIE, "")
+        st.session_state["visitor_key"] = kept if len(kept) == len(new_key()) else new_key()
+    return Holder("visitor", st.session_state["visitor_key"])
 
 
 def archive(engine: ChatEngine) -> Archive:

@@ -1,6 +1,6 @@
 """The library: stored documents with their coverage and failures; upload and removal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -44,10 +44,10 @@ def _library(engine: ChatEngine) -> None:
     _links(engine)
     if problem := session.last_problem():
         render.problem(*problem)
-    tray(engine)
+    named = tray(engine)
     _undo(engine)
     shelf = engine.shelf()
-    _failures(shelf)
+    _failures(shelf, named)
     _documents(engine, shelf)
 
 
@@ -146,8 +146,9 @@ def _open(document_id: str) -> None:
     st.query_params["d"] = document_id
 
 
-def _failures(shelf: Shelf) -> None:
-    for failure in shelf.failures:
+def _failures(shelf: Shelf, named: Collection[str]) -> None:
+    """What could not be taken in the last time, but for what the tray names."""
+    for failure in (failure for failure in shelf.failures if failure.name not in named):
         still = " An earlier version of it still answers." if failure.stored else ""
         render.problem(f"{failure.name} could not be taken in", with_hint(failure.reason, failure.hint) + still)
 

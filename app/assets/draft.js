@@ -13,7 +13,14 @@ function fill(conversation, draft, tries = 25) {
   box.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+function keepKey(name, key) {
+  if (!key || document.cookie.includes(`${name}=`)) return; // the key by which a visitor finds the conversations again
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `${name}=${key}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
+}
+
 export default function ({ data, setTriggerValue }) {
+  keepKey(data.cookie, data.key);
   if (filled !== data.conversation) fill(data.conversation, data.draft);
   let pending;
   const typed = (event) => {

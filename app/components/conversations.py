@@ -125,6 +125,7 @@ def draft_keeper(engine: ChatEngine) -> None:
     """Keep what is typed in the question box with its conversation, and put it back after a reload."""
     with st.container(key="draft"):
         named = {"conversation": session.conversation_id(), "draft": st.session_state.get("draft", "")}
+        named |= {"cookie": session.VISITOR_COOKIE, "key": session.holder().key}
         typed = _draft(key="typed", data=named, on_typed_change=lambda: None, height=1).get("typed")
     if isinstance(typed, dict) and typed.get("conversation") == session.conversation_id() != "":
         draft = str(typed.get("draft", ""))

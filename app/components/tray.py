@@ -26,12 +26,14 @@ _ALL_LISTED = 5  # files; of more, only what failed is listed
 _MOST_LISTED = 50
 
 
-def tray(engine: ChatEngine) -> None:
-    """Show the jobs that run or ended lately; the page is made again when one ends."""
+def tray(engine: ChatEngine) -> set[str]:
+    """Show the jobs that run or ended lately, and return the files named as failed; an end makes the page again."""
     jobs = _recent(engine)
     if jobs:
         is_running = any(not job.is_over for job in jobs)
         st.fragment(_jobs, run_every=1.0 if is_running else None)(engine)
+    over = [item for job in jobs if job.is_over and job.failed for item in _outcomes(engine, job)]
+    return {item.document for item in over if item.outcome == "failed"}
 
 
 def _recent(engine: ChatEngine) -> list[JobStatus]:
@@ -63,6 +65,7 @@ def _under_way(engine: ChatEngine, job: JobStatus) -> None:
         text = f"{what}: stopping after the document under way"
     else:
         text = f"{what}: {job.ended} of {job.files}" if job.files else f"{what} …"
+        text += ", trying questions about it" if 0 < job.files == job.ended and job.kind != "undo" else ""
     with st.container(key=f"job_{job.id}", horizontal=True, vertical_alignment="center"):
         st.progress(job.ended / job.files if job.files else 0.0, text=text)
         st.button("Cancel", key=f"cancel_{job.id}", type="tertiary", disabled=job.cancelled,

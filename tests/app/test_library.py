@@ -116,10 +116,12 @@ def test_a_job_that_ended_says_what_failed_and_can_be_retried_undone_and_closed(
     engine.desk.upload([(f"{n}.md", b"") for n in range(6)])
     bad = IngestItem("5.md", "failed", message="5.md is empty.", hint="Fill it.")
     engine.desk.finish(1, *(IngestItem(f"{n}.md", "added", nodes=1) for n in range(5)), bad)
+    engine.failures = (ShelfFailure("5.md", "5.md is empty.", "Fill it.", stored=False),)
     at = library()
     assert "6 files: 6 of 6 done, 1 of them failed" in [caption.value for caption in at.caption]
     assert "5.md is empty. Fill it." in html(at)
     assert "<strong>0.md</strong>" not in html(at), "of many files only what failed is listed"
+    assert "could not be taken in" not in html(at), "what the tray says is not said twice"
     at.button(key="retry_1").click().run()
     assert engine.desk.known[1].state == "waiting"
     engine.desk.finish(1, *(IngestItem(f"{n}.md", "added", nodes=1) for n in range(6)))

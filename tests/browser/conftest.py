@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -122,3 +122,34 @@ def page(browser: Browser, live_chat: LiveChat) -> Iterator[Page]:
     context.close()
     elsewhere = [url for url in asked if not url.startswith((live_chat.url, "data:", "blob:"))]
     assert (elsewhere, broken) == ([], [])
+
+
+Serve = Callable[..., tuple[str, subprocess.Popen[str]]]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts the chat on a database of its own, on the same port every time, with a document of `text`."""
+    home = open_folder("footnote-uploads-")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
+    environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here"}
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*options: str, text: str = "") -> tuple[str, subprocess.Popen[str]]:
+        if text:
+            (home / "note.md").write_text(text)
+            subprocess.run([sys.executable, "-m", "footnote", "ingest", str(home / "note.md")], env=environment,
+                           check=True, capture_output=True, timeout=60)  # fmt: skip
+        with (home / "chat.log").open("a") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "footnote", "chat", "--headless", "--port", "8731", *options],
+                env=environment, text=True, stdout=subprocess.PIPE, stderr=errors,
+            )  # fmt: skip
+        started.append(process)
+        assert process.stdout
+        return read_address(process.stdout, home / "chat.log"), process
+
+    yield start
+    for process in started:
+        stop(process)
+    shutil.rmtree(home, ignore_errors=True)

@@ -1,47 +1,15 @@
 """Sixty uploaded files survive page changes and a killed server; a conversation does, too; in a real browser."""
 
-import os
 import re
-import shutil
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import read_address, stop
-from tests.conftest import open_folder
+from tests.browser.conftest import Serve
 
 FILES = 60
-Serve = Callable[[], tuple[str, subprocess.Popen[str]]]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    """Starts the chat on a database of its own, on the same port every time."""
-    home = open_folder("footnote-uploads-")
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
-    environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here"}
-    started: list[subprocess.Popen[str]] = []
-
-    def start() -> tuple[str, subprocess.Popen[str]]:
-        with (home / "chat.log").open("a") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "footnote", "chat", "--headless", "--port", "8731"],
-                env=environment, text=True, stdout=subprocess.PIPE, stderr=errors,
-            )  # fmt: skip
-        started.append(process)
-        assert process.stdout
-        return read_address(process.stdout, home / "chat.log"), process
-
-    yield start
-    for process in started:
-        stop(process)
-    shutil.rmtree(home, ignore_errors=True)
 
 
 def test_uploads_survive_page_changes_and_a_killed_server(serve: Serve, browser: Browser, tmp_path: Path) -> None:
