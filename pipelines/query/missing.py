@@ -22,7 +22,7 @@ def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool, bo
     texts = (unit.text, *(part.text for part in unit.parts))
     things = _things(wanted.text)
     asks_name = wanted.kind == "who" or read(wanted.text).says("asks-proper-name")
-    asks_price = wanted.kind == "money" or (wanted.kind != "share" and read(wanted.text).says("asks-price"))
+    asks_price = wanted.kind == "money" or (wanted.kind in ("what", "count") and read(wanted.text).says("asks-price"))
     return (
         bool(things) and _is_unnamed(unit.text, things),
         asks_name and not any(holds_kind("which", text, wanted.terms) for text in texts),
@@ -69,11 +69,16 @@ def _is_unnamed(text: str, things: frozenset[str]) -> bool:
         if (
             is_told_of
             or (at > 1 and _is_capital(before[-1]))
-            or (after and _is_capital(after[0]) and _JOINTS.issuperset(after[0].before))
+            or (after and _is_name(after[0]) and _JOINTS.issuperset(after[0].before))
         ):
             return False
         is_pointed_at |= any(one.text in words("determiners") for one in before)
     return is_pointed_at
+
+
+def _is_name(word: QuestionWord) -> bool:
+    """True for a word with a capital, and for a number or a version (port 8443, Java 17)."""
+    return _is_capital(word) or word.typed[:1].isdigit()
 
 
 def _is_capital(word: QuestionWord) -> bool:

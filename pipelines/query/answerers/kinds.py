@@ -134,7 +134,7 @@ def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
         for node in search.store.fetch(ids, filters=own, audience=audience).values()
         if node.metadata["section_path"] and node.metadata["kind"] == "text"
     ]
-    nodes.sort(key=lambda node: node.metadata["category"] not in CAREER_CATEGORIES)
+    nodes.sort(key=_place)
     titles = sorted({node.metadata["section_path"][-1] for node in nodes})
     kinds = dict(zip(titles, _kinds_of(search, titles), strict=True))
     chosen = [node for node in nodes if _is_titled(asked.kind.name, node, kinds)][:_MOST_SECTIONS]
@@ -142,6 +142,12 @@ def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
     units = [(source, unit) for source in sources for unit in quotable_units([source])]
     lines = [overview.Line(part.text, source, (part.text,)) for source, unit in units for part in unit.parts]
     return OverviewAnswer(tuple(lines[:_MOST_ITEMS])) if lines else None
+
+
+def _place(node: BaseNode) -> tuple[bool, str, int]:
+    """Resumes and profiles first, then by document and by place."""
+    meta = node.metadata
+    return meta["category"] not in CAREER_CATEGORIES, str(meta["source"]), int(meta["start"])
 
 
 def _is_titled(kind: str, node: BaseNode, kinds: Mapping[str, Kind]) -> bool:

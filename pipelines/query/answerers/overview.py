@@ -243,7 +243,8 @@ def _talks(person: Person, asked: OverviewQuestion, words: frozenset[str]) -> It
             continue
         if words and not uses(f"{record.kind} {record.title} {record.place}", words):
             continue
-        about = ", ".join(filter(None, (record.kind, record.place, record.date_range)))
+        kind = "" if contains_phrase(record.place, folded_words(record.kind)) else record.kind
+        about = ", ".join(filter(None, (kind, record.place, record.date_range)))
         quotes = tuple(filter(None, (record.title, record.place, record.date_range)))
         yield Line(f"{record.title} ({about})" if about else record.title, fact_source(group[0]), quotes)
         found += 1

@@ -38,6 +38,7 @@ def test_a_thing_that_is_only_pointed_at_has_no_name(question: str, text: str) -
         ("What is the client called?", "It was written for a client called Brook."),
         ("Which one was it in the end?", "In the end it was the third one."),
         ("Why did the company leave?", "It was a company in Oslo."),
+        ("Which port must be open?", "The port 8443 must be open."),
     ],
 )
 def test_a_thing_with_a_name_beside_it_and_a_question_for_no_name_are_answered(question: str, text: str) -> None:
@@ -67,3 +68,5 @@ def test_a_budget_is_no_salary() -> None:
 def test_what_is_no_price_needs_no_money() -> None:
     assert lacks("How much faster is it?", "It is twice as fast.") == set()
     assert lacks("By how much did the bill fall?", "It shrank by 4 percent.") == set()
+    assert lacks("How much does the hive weigh?", "The hive weighs 41.6 kg when full.") == set()
+    assert lacks("Who signs the budget?", "The budget is signed by Marta.") == set()
