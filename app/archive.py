@@ -9,7 +9,8 @@ from threading import Lock
 
 from sqlalchemy import Engine
 
-from app.conversation import Exchange, as_markdown
+from app.answer_markdown import as_markdown
+from app.conversation import Exchange
 from app.typeset import literal
 from pipelines.store import conversations as stored
 from pipelines.store import shared_answers

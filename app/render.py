@@ -10,8 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
+from app.answer_markdown import as_markdown
 from app.chat_engine import Shelf
-from app.conversation import Exchange, as_markdown
+from app.conversation import Exchange
 from app.session import is_visitor
 from app.typeset import running_html
 from app.wording import readable, without_settings

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.archive import Archive, is_being_answered
+from app.archive import Archive
 from app.chat_engine import ChatEngine, build_chat_engine
 from app.conversation import Exchange
 from app.settings import read_settings
 from config.settings import Settings
-from pipelines.errors import ConfigError, FootnoteError
-from pipelines.observe import log_failure
+from pipelines.errors import ConfigError
 from pipelines.store.conversations import Holder, new_key
 from pipelines.types import Turn
 
@@ -106,103 +105,6 @@ def conversation_id() -> str:
 def choose_conversation(wanted: str) -> None:
     """Open this conversation in the next run."""
     st.query_params["c"] = wanted
-
-
-def open_conversation(stored: Archive) -> None:
-    """Read the conversation that the address names, if another one is open; name the open one in the address.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be reached.
-    """
-    wanted, now = st.query_params.get("c", ""), conversation_id()
-    if wanted == now:
-        return
-    if not wanted:
-        st.query_params["c"] = now
-    elif found := stored.read(wanted):
-        read = [Exchange.of(message) for message in found.messages]
-        st.session_state.update(entries=read, opened=None, conversation=found.id, draft=found.draft)
-    else:
-        clear()
-        st.toast("That conversation is not here. It was deleted, or it is somebody else's.")
-
-
-def reopen(stored: Archive) -> None:
-    """Read the open conversation again, which another tab may have gone on with."""
-    wanted = conversation_id()
-    st.session_state["conversation"] = ""
-    choose_conversation(wanted)
-    open_conversation(stored)
-
-
-def store_question(stored: Archive, exchange: Exchange) -> None:
-    """Store a question before it is answered; the first one begins its conversation. A failure is only logged."""
-    try:
-        if not conversation_id():
-            st.session_state["conversation"] = stored.begin(exchange.question)
-            st.query_params["c"] = conversation_id()
-        exchange.id = stored.add(conversation_id(), exchange.message())
-        st.session_state["draft"] = ""
-    except FootnoteError as error:
-        log_failure("a question was not stored", error)
-
-
-def store_outcome(stored: Archive, exchange: Exchange) -> None:
-    """Store the outcome of a question. A failure is only logged."""
-    if exchange.id:
-        try:
-            stored.store(exchange.message())
-        except FootnoteError as error:
-            log_failure("an answer was not stored", error)
-
-
-def interrupted() -> Exchange | None:
-    """The last question, if it still has to be answered."""
-    last = entries()[-1] if entries() else None
-    return last if last and last.is_unanswered else None
-
-
-def left_to_answer(stored: Archive) -> Exchange | None:
-    """The last question, if nobody answers it and no other tab has answered it."""
-    left = interrupted()
-    if left is None or is_being_answered(left.id):
-        return None
-    if left.id:
-        reopen(stored)
-    return interrupted()
-
-
-def is_answered_elsewhere() -> bool:
-    """True while another tab answers the last question."""
-    left = interrupted()
-    return left is not None and is_being_answered(left.id)
-
-
-def stop(stored: Archive) -> None:
-    """Leave the last question as far as it was answered."""
-    if left := interrupted():
-        left.is_stopped = True
-        store_outcome(stored, left)
-
-
-def ask_again(stored: Archive) -> None:
-    """Ask the last question again, in place of its answer."""
-    last = entries()[-1] if entries() else None
-    if last:
-        retract(stored)
-        ask(last.question, last.before)
-
-
-def retract(stored: Archive) -> str:
-    """Take back the last question with its answer; returns the question."""
-    last = entries()[-1] if entries() else None
-    if last is None:
-        return ""
-    close_source()
-    entries().pop()
-    if last.id:
-        stored.retract(last.id)
-    return last.question
 
 
 def ask(question: str, turns: tuple[Turn, ...] | None = None) -> None:

@@ -8,13 +8,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import render, session, widgets
+from app import persistence, render, session, widgets
 from app.archive import answering
-from app.chat_engine import ChatEngine, Shelf, starters
+from app.chat_engine import ChatEngine, Shelf
 from app.components.conversations import conversation_list, draft_keeper
 from app.components.sharing import share_button, shared_page
 from app.components.tray import tray
 from app.conversation import Exchange, read_with
+from app.starters import starters
 from app.typeset import literal
 from app.wording import offers
 from pipelines.errors import FootnoteError
@@ -33,8 +34,8 @@ def page() -> None:
             shared_page(engine, token)
             return
         stored = session.archive(engine)
-        session.open_conversation(stored)
-        left = session.left_to_answer(stored)
+        persistence.open_conversation(stored)
+        left = persistence.left_to_answer(stored)
         shelf = engine.shelf()
     except FootnoteError as error:
         render.problem(error.message, error.hint)
@@ -72,10 +73,10 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
     question, turns = session.pending()
     question = question or typed
     if question and left:
-        session.stop(session.archive(engine))
+        persistence.stop(session.archive(engine))
         left = None
     asked = len(session.entries()) + bool(question)
-    elsewhere = session.is_answered_elsewhere()
+    elsewhere = persistence.is_answered_elsewhere()
     render.attend(asked, writing=bool(question or left))
     draft_keeper(engine)
     with st.container(key="reading"):
@@ -90,7 +91,7 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
         if question:
             before = read_with(question, session.entries()) if turns is None else turns
             exchange = Exchange(question, filters=filters, before=before, reader=engine.model_name, waits_for=job)
-            session.store_question(session.archive(engine), exchange)
+            persistence.store_question(session.archive(engine), exchange)
             session.entries().append(exchange)
             _answer(engine, exchange)
         elif left:
@@ -169,7 +170,7 @@ def _follow_ups(engine: ChatEngine) -> None:
     if not last.has_follow_ups:
         last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
         last.has_follow_ups = True
-        session.store_outcome(session.archive(engine), last)
+        persistence.store_outcome(session.archive(engine), last)
     if last.answer.follow_ups and not last.answer.answered:
         st.caption(f"{offers(last.answer.model, answered=False)}:")
     for index, text in enumerate(last.answer.follow_ups):
@@ -184,7 +185,9 @@ def _answer(engine: ChatEngine, exchange: Exchange) -> None:
     render.question(exchange.question)
     slot = st.empty()
     render.running(slot, exchange)
-    st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=session.stop, args=(stored,))
+    st.button(
+        "Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=persistence.stop, args=(stored,)
+    )
     exchange.begin()
     with answering(exchange.id):
         _wait_for_files(engine, exchange, slot)
@@ -192,7 +195,7 @@ def _answer(engine: ChatEngine, exchange: Exchange) -> None:
             if exchange.answer is None:
                 render.running(slot, exchange)
     exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
-    session.store_outcome(stored, exchange)
+    persistence.store_outcome(stored, exchange)
 
 
 def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator) -> None:
@@ -212,12 +215,12 @@ def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator
 @st.fragment(run_every=1.0)
 def _wait_for_the_other_tab(engine: ChatEngine) -> None:
     """Show the answer once the other tab has it."""
-    if session.is_answered_elsewhere():
-        if left := session.interrupted():
+    if persistence.is_answered_elsewhere():
+        if left := persistence.interrupted():
             render.question(left.question)
         st.caption("This question is being answered in another tab.")
     else:
-        session.reopen(session.archive(engine))
+        persistence.reopen(session.archive(engine))
         st.rerun()
 
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
-from app import session
+from app import persistence
 from app.archive import answering, by_day, conversation_markdown
 from app.conversation import Exchange
 from pipelines.answers import Answer, Token
@@ -111,7 +111,7 @@ def test_a_question_that_was_interrupted_is_asked_again_on_the_next_load(engine:
 
 
 def test_a_question_that_was_stopped_is_not_asked_again(engine: FakeEngine, chat: Open) -> None:
-    engine.script[ORGANS] = [Token("She tuned "), partial(session.stop, engine.stored), StopException()]
+    engine.script[ORGANS] = [Token("She tuned "), partial(persistence.stop, engine.stored), StopException()]
     again = reload(chat, ask(chat(), ORGANS))
     assert [answer["alerts"] for answer in answers(again)] == [
         ["Stopped. This is as far as it came; nothing in it was checked."]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from app.conversation import Exchange, as_markdown
+from app.answer_markdown import as_markdown
+from app.conversation import Exchange
 from app.session import Opened
 from app.typeset import literal, merged, page_blocks, reflow, running_html
 from app.wording import place
