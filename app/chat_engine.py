@@ -24,13 +24,13 @@ from pipelines.query.search import Request
 from pipelines.store.conversations import Holder
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, document_details
-from pipelines.store.documents import passage
+from pipelines.store.documents import lines_of, passage
 from pipelines.store.originals import original_path
 from pipelines.store.query_log import Feedback, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
 from pipelines.store.versions import hashes_of
-from pipelines.types import Audience, Filters, Turn
+from pipelines.types import Audience, Filters, LineBox, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,11 @@ class ChatEngine:
             found = hashes_of(connection, [document_id], self.audience).get(document_id)
         path = original_path(self.settings.home.resolve(), found.file_sha) if found else None
         return path if path and path.is_file() else None
+
+    def lines(self, document_id: str, spans: Sequence[tuple[int, int]]) -> tuple[LineBox, ...]:
+        """Where the lines of these spans stand on the pages of a document that may be seen."""
+        with reading(self._engine.database.engine, "finding the lines of a passage") as connection:
+            return lines_of(connection, document_id, spans, self.audience)
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         """The archive of an answer that was given; raises what `pack_answer` raises."""

@@ -37,7 +37,7 @@ def reader_data(exchange: Exchange, n: int, sentence: int | None, read: Read) ->
         "verdict": verdict,
         "finding": f"The sentence is {FINDING[verdict]}." if verdict else "",
         "details": [list(pair) for pair in _details(source)],
-        "quotes": [citation.quote for citation in evidence] or [source.snippet],
+        "cited": [[each.start, each.end] for each in evidence] or [[source.start, source.end]],
         "page": page_of(source, evidence),
         **_text(exchange, source, evidence, read),
     }

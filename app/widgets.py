@@ -19,7 +19,7 @@ from app.wording import added, read_as, readable
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.query_log import Feedback
-from pipelines.types import Filters
+from pipelines.types import Filters, LineBox
 
 _MOST = 1000  # characters
 
@@ -82,7 +82,10 @@ def reader(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> Non
     data = reader_data(exchange, n, place.sentence, engine.passage)
     original = engine.original(exchange.sources[n].document_id) if data["page"] else None
     wanted = st.session_state.get("drawn_page") == name
-    drawn = _page_picture(original, data["page"], tuple(data["quotes"])) or False if original and wanted else None
+    drawn = None
+    if original and wanted:
+        spans = [] if data["note"] else data["cited"]  # those of a document that changed since mean nothing
+        drawn = _page_picture(original, data["page"], engine.lines(exchange.sources[n].document_id, spans)) or False
     reported = (query, n) in _remembered() if query else None
     render.reader(
         data | {"key": name, "isDrawable": original is not None, "picture": drawn, "reported": reported},
@@ -133,8 +136,8 @@ def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def _page_picture(pdf: Path, page: int, quotes: tuple[str, ...]) -> dict[str, Any] | None:
-    return page_picture(pdf, page, quotes)
+def _page_picture(pdf: Path, page: int, lines: tuple[LineBox, ...]) -> dict[str, Any] | None:
+    return page_picture(pdf, page, [line for line in lines if line.page == page])
 
 
 def note_opening(engine: ChatEngine, exchange: Exchange, n: int, sentence: int | None) -> None:

@@ -416,6 +416,16 @@ def passage(
     return None if row is None else (row[0], row[1], row[2])
 
 
+def lines_of(
+    connection: Connection, document_id: str, spans: Sequence[tuple[int, int]], audience: Audience
+) -> tuple[LineBox, ...]:
+    """The lines of a document that these spans reach into, in the order of its text; none if it may not be seen."""
+    d = documents.c
+    row = connection.execute(select(d.boxes).where(d.id == document_id, seen_by(audience))).one_or_none()
+    lines = (LineBox(*box) for box in row.boxes) if row else ()
+    return tuple(line for line in lines if any(line.start < end and start < line.end for start, end in spans))
+
+
 PartialCounts = Mapping[str, Any]  # `metadata["partial"]` of a document: blocks fetched and rendered, and those refused
 
 

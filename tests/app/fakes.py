@@ -15,7 +15,7 @@ from pipelines.store.document_details import DocumentDetails, KeptVersion, NodeP
 from pipelines.store.jobs import JobFile, JobKind, JobState, JobStatus
 from pipelines.store.query_log import Feedback
 from pipelines.store.questions import StoredQuestion
-from pipelines.types import Audience, Document, Filters, IngestItem, Turn
+from pipelines.types import Audience, Document, Filters, IngestItem, LineBox, Turn
 
 RESUME = (
     "# Ann Bell\n\nShe tuned organs for nine years. In 2019 she moved to Leith. She now builds clavichords in Leith."
@@ -302,6 +302,9 @@ class FakeEngine:
 
     def original(self, document_id: str) -> Path | None:
         return None
+
+    def lines(self, document_id: str, spans: Sequence[tuple[int, int]]) -> tuple[LineBox, ...]:
+        return ()
 
     def archive(self, holder: Holder) -> FakeArchive:
         return self.stored
