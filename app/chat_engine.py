@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging
+from pipelines.query.careers.people import Person, group_people
 from pipelines.query.engine import Event, QueryEngine, build_query_engine
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
@@ -25,6 +26,7 @@ from pipelines.store.conversations import Holder
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, document_details
 from pipelines.store.documents import lines_of, passage
+from pipelines.store.facts import read_facts
 from pipelines.store.originals import original_path
 from pipelines.store.query_log import Feedback, save_feedback
 from pipelines.store.questions import StoredQuestion
@@ -129,6 +131,10 @@ class ChatEngine:
         options = self.settings.retrieval
         request = Request(answer.question, filters, self.audience, options.mode, self._engine.passages, tuple(history))
         return pack_archive(pack_answer(self._engine, request, answer))
+
+    def people(self, today: date) -> list[Person]:
+        """The people whose careers the documents state, by name; undated jobs that go on end today."""
+        return group_people(read_facts(self._engine.store, Filters(), self.audience), today)
 
     def feedback(self, query_id: str, given: Feedback, session: str) -> None:
         """Save a reader's feedback on an answer; raises what `save_feedback` raises."""

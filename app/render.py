@@ -35,6 +35,7 @@ def _script(*names: str) -> str:
 
 _answer = st.components.v2.component("footnote_answer", js=_script("dom.js", "answer.js"), isolate_styles=False)
 _reader = st.components.v2.component("footnote_reader", js=_script("dom.js", "reader.js"), isolate_styles=False)
+_career = st.components.v2.component("footnote_career", js=_script("dom.js", "career.js"), isolate_styles=False)
 _page = st.components.v2.component("footnote_page", js=_script("page.js"))
 
 
@@ -147,6 +148,11 @@ def reader(
     with st.container(key="source"):
         _reader(key="reader", data=data, on_close_change=on_close, on_page_change=on_page, on_wrong_change=on_wrong,
                 height=1)  # fmt: skip
+
+
+def career(data: dict[str, Any], on_open: Callable[[], None]) -> None:
+    """Show a career in tables, as `table_data` gives it."""
+    _career(key="career", data=data, on_open_change=on_open)
 
 
 # The library

@@ -21,7 +21,7 @@ VISITOR_COOKIE = "footnote_key"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The source that is open: of which entry, its number, and the sentence (from 0) whose footnote was opened."""
+    """The source that is open: its entry (-1 for a career), its number, and the sentence whose footnote was opened."""
 
     entry: int
     n: int
@@ -159,6 +159,18 @@ def open_pressed(key: str, entry: int) -> None:
     if isinstance(event, dict) and isinstance(event.get("n"), int):
         sentence = event.get("sentence")
         st.session_state["opened"] = Opened(entry, event["n"], sentence if isinstance(sentence, int) else None)
+
+
+def opened_fact() -> Opened | None:
+    """The fact of a career that is open."""
+    place: Opened | None = st.session_state.get("opened")
+    return place if place and place.entry < 0 else None
+
+
+def open_fact(n: object) -> None:
+    """Open a fact of a career, which is in no entry."""
+    if isinstance(n, int):
+        st.session_state["opened"] = Opened(-1, n)
 
 
 # The library

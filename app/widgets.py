@@ -80,6 +80,7 @@ def reader(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> Non
     """The open source: its text, the page where its file is kept, and a button that reports it as wrong."""
     query, n, name = _query(engine, exchange), place.n, session.open_name()
     data = reader_data(exchange, n, place.sentence, engine.passage)
+    data |= {"number": None} if place.entry < 0 else {}
     original = engine.original(exchange.sources[n].document_id) if data["page"] else None
     wanted = st.session_state.get("drawn_page") == name
     drawn = None

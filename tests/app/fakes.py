@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from app.chat_engine import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
+from pipelines.query.careers.people import Person
 from pipelines.query.engine import Event
 from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
 from pipelines.store.document_details import DocumentDetails, KeptVersion, NodePlace, StatedFact
@@ -262,6 +263,7 @@ class FakeEngine:
     feedback_limit: int = 200
     stored: FakeArchive = field(default_factory=FakeArchive)
     desk: FakeJobs = field(default_factory=FakeJobs)
+    careers: list[Person] = field(default_factory=list)
 
     @property
     def settings(self) -> Settings:
@@ -291,6 +293,9 @@ class FakeEngine:
 
     def questions(self) -> Sequence[StoredQuestion]:
         return self.tried
+
+    def people(self, today: date) -> list[Person]:
+        return self.careers
 
     def passage(
         self, document_id: str, start: int, end: int, around: int, audience: Audience = "owner"

@@ -135,10 +135,10 @@ def serve() -> Iterator[Serve]:
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here"}
     started: list[subprocess.Popen[str]] = []
 
-    def start(*options: str, text: str = "") -> tuple[str, subprocess.Popen[str]]:
+    def start(*options: str, text: str = "", name: str = "note.md") -> tuple[str, subprocess.Popen[str]]:
         if text:
-            (home / "note.md").write_text(text)
-            subprocess.run([sys.executable, "-m", "footnote", "ingest", str(home / "note.md")], env=environment,
+            (home / name).write_text(text)
+            subprocess.run([sys.executable, "-m", "footnote", "ingest", str(home / name)], env=environment,
                            check=True, capture_output=True, timeout=60)  # fmt: skip
         with (home / "chat.log").open("a") as errors:
             process = subprocess.Popen(

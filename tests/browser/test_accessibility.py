@@ -12,7 +12,7 @@ AXE = Path(__file__).with_name("axe.min.js").read_text("utf-8")  # axe-core 4.14
 RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
 
 
-def _findings(page: Page) -> list[tuple[str, str]]:
+def findings(page: Page) -> list[tuple[str, str]]:
     """(the rule, the first element) of what is serious or critical."""
     page.evaluate(AXE)
     found: list[dict[str, Any]] = page.evaluate(RULES)["violations"]
@@ -26,7 +26,7 @@ def test_axe_finds_nothing_serious(page: Page, theme: Any) -> None:
     _ask(page, "What did the anagama kiln cost?")
     expect(page.locator(".fn-group-near .fn-near").first).to_be_visible()
     expect(page.locator(".st-key-stop")).to_have_count(0)
-    assert _findings(page) == []
+    assert findings(page) == []
     page.locator(".fn-chip").first.click()
     expect(page.locator(".fn-reader mark").first).to_be_visible()
-    assert _findings(page) == []
+    assert findings(page) == []

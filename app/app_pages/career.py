@@ -1,0 +1,76 @@
+"""Career: what the documents state of a person, by years and in tables; every entry opens its source."""
+
+from datetime import date
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from app import render, session, widgets
+from app.chat_engine import ChatEngine
+from app.components.career import Career, career_of, table_data, timeline
+from app.wording import address
+from pipelines.errors import FootnoteError
+from pipelines.months import duration_text
+from pipelines.query.careers.people import Person
+
+
+def page() -> None:
+    """Show the career of the person who is chosen."""
+    render.style()
+    try:
+        engine = session.get_engine()
+        today = date.today()
+        people = engine.people(today)
+        if not people:
+            st.title("Career")
+            st.caption("No document states a career yet. Add a resume or a LinkedIn export in the Library.")
+            return
+        person = people[0]
+        if len(people) > 1:
+            names = [each.name or "Somebody" for each in people]
+            chosen = st.selectbox("Person", range(len(people)), format_func=names.__getitem__, key="career_person",
+                                  on_change=session.close_source, width=360)  # fmt: skip
+            person = people[chosen]
+        _show(engine, person, career_of(person, today))
+    except FootnoteError as error:
+        render.problem(error.message, error.hint)
+
+
+def _show(engine: ChatEngine, person: Person, career: Career) -> None:
+    _head(person)
+    place = session.opened_fact()
+    if chart := timeline(career):
+        key = session.fresh("career_bars")
+        st.altair_chart(chart, key=key, on_select=lambda: _open_bar(key), selection_mode="bar", width="stretch")
+    data = table_data(career, place.n if place else None)
+    render.career(data, lambda: session.open_fact(st.session_state["career"].get("open")))
+    if place and place.n in career.exchange.sources:
+        widgets.reader(engine, career.exchange, place)
+
+
+def _open_bar(key: str) -> None:
+    selection: Any = st.session_state[key]["selection"]
+    if chosen := selection["bar"]:
+        session.open_fact(chosen[0]["n"])
+    session.empty("career_bars")  # or the same bar could not be pressed again
+
+
+def _head(person: Person) -> None:
+    """Name, headline, place and links, as the documents state them."""
+    stated: list[Any] = [fact.record for fact in person.stated_facts]
+    headline = next((each.headline for each in stated if each.headline), "")
+    total = duration_text([job.stretch for job in person.jobs if job.stretch])
+    where = next((each.location for each in stated if each.location), "")
+    lines = [where, f"{total} of work, times that overlap counted once" if total else ""]
+    links = {address(link) for each in stated for link in each.links} - {""}
+    anchors = "".join(f'<a href="{escape(link)}" rel="noopener noreferrer" target="_blank">{escape(link)}</a> '
+                      for link in sorted(links))  # fmt: skip
+    st.html(
+        f'<div class="fn-person"><h1>{escape(person.name or "Somebody")}</h1><p>{escape(headline)}</p>'
+        f'<p class="fn-note">{escape(" · ".join(filter(None, lines)))}</p><p class="fn-note">{anchors}</p></div>'
+    )
+
+
+if __name__ == "__main__":
+    page()
