@@ -31,6 +31,7 @@ def alerts(exchange: Exchange) -> Iterator[str]:
     doubtful = sum(sentence.verdict != "supported" for sentence in exchange.sentences)
     if doubtful:
         yield f"{doubtful} of {len(exchange.sentences)} sentences are marked: their sources do not fully support them."
+    yield from answer.notes
     yield from how_it_ended(answer.mode, answer.fallback_reason, truncated=answer.truncated, answered=answer.answered)
 
 
@@ -64,7 +65,6 @@ def how_made(answer: Answer) -> Iterator[tuple[str, str]]:
     if answer.condensed:
         yield "Question", read_as(answer.condensed, answer.condensed_by, answer.added)
     yield from (("Searched", search) for search in answer.searched)
-    yield from (("Note", note) for note in answer.notes)
     steps = [(name, ms) for name, ms in answer.timings_ms.items() if ms >= 1]
     if steps:
         yield "Time", ", ".join(f"{name} {ms:.0f} ms" for name, ms in steps)

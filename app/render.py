@@ -106,7 +106,7 @@ def answer(
     if entry.pieces or entry.answer:
         data = answer_data(entry, opened, latest=latest)
         if is_visitor():
-            data["alerts"] = [without_settings(each) for each in data["alerts"]]
+            data["alerts"] = list(filter(None, map(without_settings, data["alerts"])))
             data["how"] = [[name, without_settings(value)] for name, value in data["how"]]
         _answer(key=key, data=data, on_open_change=on_open)
     elif not entry.problem:

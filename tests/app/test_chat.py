@@ -101,16 +101,16 @@ def test_a_model_that_failed_is_not_hidden(engine: FakeEngine, chat: Open) -> No
     assert not at.exception
 
 
-def test_how_an_answer_was_found_is_folded_under_it(engine: FakeEngine, chat: Open) -> None:
+def test_what_went_wrong_stands_above_the_line_and_how_it_was_found_is_folded(engine: FakeEngine, chat: Open) -> None:
     partly = partial_notice("Roadmap", {"rendered": 8, "fetched": 12})
     notes = ("The dense search failed: The model is gone.", '"red" was not found; searched for "reed".', partly)
     engine.script[REEDS] = answered(REEDS, [brass], [reeds], notes=notes)
     engine.script["Who?"] = abstained("Who?", [resume], ["Who? (hybrid: nothing like it)"], notes=notes)
     at = ask(ask(chat(), REEDS), "Who?")
     noted, plain = answers(at)
-    assert [value for name, value in noted["how"] if name == "Note"] == list(notes)
+    assert noted["alerts"] == plain["alerts"] == list(notes)
     assert ["Searched", "Who? (hybrid: nothing like it)"] in plain["how"]
-    assert (plain["line"], plain["alerts"]) == ("Nothing that answers was found, 0.4 s", [])
+    assert plain["line"] == "Nothing that answers was found, 0.4 s"
     assert not at.exception
 
 
@@ -343,7 +343,7 @@ def test_a_visitor_sees_no_sidebar_no_library_no_upload_and_no_setting(
     at = ask(ask(chat(), REEDS), "Who?")
     assert not at.sidebar.children
     assert '<div class="fn-owner">Footnote</div>' in html(at)
-    assert ["Note", "The words are German."] in answers(at)[0]["how"]
+    assert answers(at)[0]["alerts"] == ["The words are German."]
     assert "The model is gone." in html(at)
     assert "FOOTNOTE_" not in html(at)
     assert not at.chat_input(key="question").proto.accept_file

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.conversation import Entry, Exchange, read_with
+from app.conversation import Exchange, read_with
 from config.settings import get_settings
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
@@ -80,7 +80,7 @@ def measure_dialogues(
 
 
 def _asked(engine: QueryEngine, dialogue: Dialogue) -> list[Outcome]:
-    entries: list[Entry] = []
+    entries: list[Exchange] = []
     outcomes = []
     for place, (topic, standalone) in enumerate(zip(dialogue.topics, dialogue.standalone, strict=True)):
         before = read_with(topic.question, entries)

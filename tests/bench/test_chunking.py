@@ -174,17 +174,16 @@ def test_every_parser_is_measured_unless_some_are_named(settings: Settings, chun
 
 
 @pytest.mark.usefixtures("own_databases")
-def test_a_second_measurement_embeds_nothing_and_agrees(
+def test_a_second_measurement_embeds_no_node_and_agrees(
     settings: Settings, chunk_set: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     systems: dict[str, dict[str, Any]] = {"dense": {"retrieval.mode": "dense"}}
     first = measure_chunking(settings, chunk_set, systems, parsers=["semantic"])
 
     def refuse(self: object, *_: object) -> None:
-        raise AssertionError("nothing is to be embedded")
+        raise AssertionError("no node is to be embedded")
 
-    monkeypatch.setattr(HashedEmbedding, "_get_text_embedding", refuse)
-    monkeypatch.setattr(HashedEmbedding, "_get_query_embedding", refuse)
+    monkeypatch.setattr(HashedEmbedding, "_get_text_embeddings", refuse)
     assert measure_chunking(settings, chunk_set, systems, parsers=["semantic"]) == first
 
 

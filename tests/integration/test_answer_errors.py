@@ -64,10 +64,10 @@ def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def in_chat(answer: Answer) -> list[str]:
-    """The notes under an answer in the chat."""
+    """What the chat tells above the line under an answer."""
     said = Exchange(QUESTION)
     list(said.follow(iter([answer])))
-    return answer_data(said, None, latest=True)["notes"]
+    return answer_data(said, None, latest=True)["alerts"]
 
 
 # Nothing to answer from

@@ -7,7 +7,7 @@ from pipelines.query.careers.computed_answer import (
     CAREER_FACTS,
     ComputedAnswer,
     cited_facts,
-    provenance_note,
+    undated_note,
 )
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.search import Search
@@ -21,8 +21,8 @@ def find(search: Search) -> ComputedAnswer | None:
         ServiceUnavailable: If the database cannot be read.
     """
     computed = compute_answer(search) if search.settings.answer.facts else None
-    if computed:
-        search.ledger.note(provenance_note(computed))
+    if computed and (note := undated_note(computed)):
+        search.ledger.note(note)
     return computed
 
 

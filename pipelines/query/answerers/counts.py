@@ -19,6 +19,7 @@ from pipelines.store.tokens import STOP_WORDS, index_terms, tokenise
 from pipelines.text import fold, word_parts, word_spans
 
 _MOST_READ = 40  # passages that count something
+_MOST_SIDES = 3  # documents that differ; more of them count several things (the cranes 1 to 6)
 _LEAST_NEAR = 0.7  # of the greater amount, from which two amounts may count the same things
 _MANY = 100  # an amount that is seldom met twice by chance
 _MOST_WORDS = 3  # after an amount, one of which says what is counted
@@ -67,7 +68,7 @@ def find(search: Search) -> OverviewAnswer | None:
         ServiceUnavailable: If the database cannot be read.
     """
     things = frozenset(tokenise(" ".join(counted_things(search.intent.wording))))
-    if not things or search.intent.phrases:
+    if search.llm or not things or search.intent.phrases:
         return None
     wanted = classify_question(search.intent)
     others = frozenset((*wanted.names, *wanted.focus)) - things
@@ -81,9 +82,10 @@ def find(search: Search) -> OverviewAnswer | None:
         found = [each for each in found if each.document_id in naming]
     found.sort(key=lambda count: -len(count.terms & others))
     said = _Counted(things, names, bool(names) or things in projects)
-    pair = next(_pairs(found, said), None)
-    if pair is None:
+    pairs = list(_pairs(found, said))
+    if not pairs or len({each.document_id for pair in pairs for each in pair}) > _MOST_SIDES:
         return None
+    pair = pairs[0]
     doubt = Disagreement("value", ", ".join(counted_things(search.intent.wording)), tuple(each.side for each in pair))
     lines = tuple(Line(each.part.text, each.unit.source, (each.said,)) for each in pair)
     return OverviewAnswer(lines, exact=False, doubts=(doubt,))

@@ -211,12 +211,10 @@ def _organisation(record: CareerRecord) -> str:
     return getattr(record, "company", "") or getattr(record, "institution", "")
 
 
-def provenance_note(computed: ComputedAnswer) -> str:
-    """A note on how many facts were used, and how many had no dates."""
-    documents = {item.fact.document_id for item in computed.items}
-    facts, count = len(computed.items), len(documents)
-    note = f"Computed from {facts} career fact{'s' * (facts > 1)} of {count} document{'s' * (count > 1)}."
-    return f"{note} {computed.undated} more without dates were left out." if computed.undated else note
+def undated_note(computed: ComputedAnswer) -> str:
+    """How many facts had no dates and were left out; empty if none."""
+    was = "were" if computed.undated > 1 else "was"
+    return f"{computed.undated} more without dates {was} left out." if computed.undated else ""
 
 
 Quoted = list[tuple[int, tuple[str, ...]]]
