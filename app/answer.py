@@ -29,6 +29,7 @@ def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, la
         "disputes": [_dispute(exchange, conflict) for conflict in answer.conflicts] if answer else [],
         "alerts": list(alerts(exchange)),
         "line": line_under(exchange),
+        "trace": answer.trace_id if answer else "",
         "how": [list(pair) for pair in how_made(answer)] if answer else [],
         "abstains": answer is not None and not answer.answered,
         "groups": [group for group in source_groups(exchange) if group["documents"]],

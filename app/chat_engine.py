@@ -20,6 +20,7 @@ from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.engine import Event, QueryEngine, build_query_engine
+from pipelines.query.inspection import Inspection
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
 from pipelines.store.conversations import Holder
@@ -167,6 +168,11 @@ class ChatEngine:
             if row["state"] in ("failed", "stale")
         )
         return Shelf(stored, failed, tuple(found))
+
+    @property
+    def inspection(self) -> Inspection:
+        """The logged questions, for the owner."""
+        return Inspection(self._engine)
 
     @property
     def jobs(self) -> Jobs:

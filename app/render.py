@@ -107,6 +107,7 @@ def answer(
         data = answer_data(entry, opened, latest=latest)
         if is_visitor():
             data["alerts"] = list(filter(None, map(without_settings, data["alerts"])))
+            data["trace"] = ""
             data["how"] = [[name, without_settings(value)] for name, value in data["how"]]
         _answer(key=key, data=data, on_open_change=on_open)
     elif not entry.problem:

@@ -20,7 +20,8 @@ keep_widgets()
 chat = st.Page("app_pages/chat.py", title="Chat", icon=":material/forum:", default=True)
 library = st.Page("app_pages/library.py", title="Library", icon=":material/library_books:")
 career = st.Page("app_pages/career.py", title="Career", icon=":material/timeline:")
+inspect = st.Page("app_pages/inspect.py", title="Inspect", icon=":material/troubleshoot:")
 if is_visitor():
     st.navigation([chat], position="hidden").run()
 else:
-    st.navigation([chat, library, career]).run()
+    st.navigation([chat, library, career, inspect]).run()

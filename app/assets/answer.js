@@ -190,6 +190,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const list = make("dl");
     for (const [name, value] of data.how) list.append(make("dt", "", name), make("dd", "", value));
     how.append(summary, list);
+    if (data.trace) {
+      const inspect = how.appendChild(make("a", "", "Inspect this answer"));
+      inspect.href = `inspect?trace=${encodeURIComponent(data.trace)}`;
+    }
     foot.push(how);
   }
   root.replaceChildren(prose, ...others.map(dispute), ...alerts, ...shelves, ...foot, margin, tip);

@@ -17,13 +17,13 @@ from config.parts import PARTS
 from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:
+    from pipelines.query.ablation import RankChange
     from pipelines.types import Filters, SearchReport
 
 verbs = typer.Typer()
 _WIDE = 100
 _FATE_STYLE = {"kept": "green", "merged": "green", "cut": "dim"}
 _MOVE_STYLE = {"new": "green", "up": "green", "down": "yellow", "gone": "red"}
-_UNDERSTOOD = ("categories", "sections", "years", "phrases", "names", "wants")
 _LEDGER = ("candidates", "attempts", "tags", "settings", "corpus_version")  # of the ledger, by `--explain`
 _SHORT = {"document", "factors", "fate", "kept", "kind", "asked", "id", "node", "for"}
 
@@ -85,60 +85,20 @@ def search(
 
     Example: footnote search "Kubernetes experience" --category resume --explain --without recency
     """
-    from pipelines.query.ablation import settings_without
+    from pipelines.query.ablation import rank_changes
     from pipelines.query.engine import build_query_engine
 
     settings, parts = settings_now(), tuple(without or ())
-    if mode in parts:
+    if mode in parts:  # before anything is searched or logged
         raise RetrievalError(f"--mode {mode} --without {mode} leaves no retriever.")
     engine = build_query_engine(settings)
     report = engine.search(question, filters=filters, mode=mode, top_n=top_n)
     if not parts:
         emit(Ranking(report, explain), as_json)
         return
-    leg_is_out = {"dense", "sparse"} & {*parts}
-    other = engine.with_changes(settings_without(parts)).search(
-        question, filters=filters, mode=None if leg_is_out else mode, top_n=top_n, record=False
-    )
+    other = engine.search_without(parts, question, filters=filters, mode=mode, top_n=top_n)
     moves = rank_changes(report, other)
     emit(WhatIf(Ranking(report, explain), Ranking(other, explain, parts), moves), as_json)
-
-
-@dataclass(frozen=True, slots=True)
-class RankChange:
-    """A passage that another ranking moved: ranks from 1, None where it is not among the results.
-
-    `why` says its outcome in the ranking that lacks it.
-    """
-
-    node_id: str
-    document_name: str
-    title: str
-    line_start: int
-    before: int | None
-    after: int | None
-    why: str = ""
-
-    @property
-    def kind(self) -> str:
-        """`up`, `down`, `new` or `gone`."""
-        if self.before is None or self.after is None:
-            return "new" if self.before is None else "gone"
-        return "up" if self.after < self.before else "down"
-
-
-def rank_changes(before: "SearchReport", after: "SearchReport") -> list[RankChange]:
-    """The passages that moved between two rankings: by their rank after, then the gone ones by their rank before."""
-    was, now = ({result.node_id: result for result in report.results} for report in (before, after))
-    moves = []
-    for node_id, result in {**now, **was}.items():
-        ranks = (was[node_id].rank if node_id in was else None, now[node_id].rank if node_id in now else None)
-        lacking = before if ranks[0] is None else after
-        fates = {candidate.node_id: candidate.fate for candidate in lacking.trace.candidates} if None in ranks else {}
-        why = fates.get(node_id, "not found") if None in ranks else ""
-        if ranks[0] != ranks[1]:
-            moves.append(RankChange(node_id, result.document_name, result.title, result.line_start, *ranks, why))
-    return moves
 
 
 @render.register(Ranking)
@@ -234,14 +194,14 @@ def trace(
 
 @render.register(QueryLog)
 def _render_queries(log: QueryLog) -> None:
+    from app.ledger import outcome_of
+
     columns = {"asked": "left", "id": "left", "kind": "left", "question": "left", "ms": "right", "outcome": "left"}
     wide = output.console.width >= _WIDE
     drawn = _table(columns | ({"for": "left", "used": "left"} if wide else {}), "")
     for row in log.queries:
-        outcome = row["band"] if row["answered"] is None else ("answered" if row["answered"] else "abstained")
-        auto = ", auto" if row["route"] == "auto" else ""
         cells = [_time(row["asked_at"]), row["id"] if wide else row["id"][:8], row["kind"], clip(row["question"], 100)]
-        cells += [f"{row['latency_ms']:.0f}", f"{outcome}{auto}"]
+        cells += [f"{row['latency_ms']:.0f}", outcome_of(row)]
         cells += [row["audience"], " ".join(row["tags"])] if wide else []
         drawn.add_row(*map(Text, cells))
     output.console.print(drawn)
@@ -274,7 +234,10 @@ def _time(iso: str) -> str:
 
 def _say_ledger(trace: Mapping[str, Any]) -> None:
     """The candidates, attempts, notes, evidence, timings and systems of a query."""
-    _say_understood(trace["intent"])
+    from app.ledger import evidence_lines, kept_evidence, understood
+
+    if parts := understood(trace["intent"]):
+        _wrapped("understood", " · ".join(parts))
     if trace["candidates"]:
         _print_candidates(trace["candidates"])
     columns = {"attempt": "left", "kept": "left", "strength": "right", "ms": "right", "why": "left"}
@@ -288,25 +251,14 @@ def _say_ledger(trace: Mapping[str, Any]) -> None:
     output.console.print(attempts)
     for note in trace["notes"]:
         _wrapped("note", note, "yellow")
-    evidence = next((tried["evidence"] for tried in reversed(trace["attempts"]) if tried["kept"]), None)
-    if evidence:
-        _say_evidence(evidence)
+    output.console.print()
+    for label, said in evidence_lines(kept_evidence(trace)):
+        if said:
+            _wrapped(label.lower(), said)
     output.console.print()
     _wrapped("ms", " · ".join(f"{stage} {ms:.1f}" for stage, ms in trace["timings_ms"].items()))
     _wrapped("used", " · ".join(trace["tags"]))
     _wrapped("query", f"{trace['id']} · settings {trace['settings']} · corpus {trace['corpus_version']}")
-
-
-def _say_understood(intent: Mapping[str, Any]) -> None:
-    from app.wording import read_as
-
-    parts = [f"searched for {intent['search_text']!r}"] if intent["search_text"] != intent["question"] else []
-    parts += [f"{name}: {', '.join(map(str, intent[name]))}" for name in _UNDERSTOOD if intent.get(name)]
-    if meant := read_as(intent.get("condensed", ""), intent.get("condensed_by", ""), intent.get("added", ())):
-        parts.insert(0, meant[0].lower() + meant[1:])
-    parts += [name.replace("_", "-") for name in ("recent", "follow_up", "greeting") if intent.get(name)]
-    if parts:
-        _wrapped("understood", " · ".join(parts))
 
 
 def _print_candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
@@ -332,20 +284,6 @@ def _print_candidates(candidates: Sequence[Mapping[str, Any]]) -> None:
 
 def _scored(found: Mapping[str, Any] | None, digits: int) -> str:
     return f"{found['rank']:>2} {found['score']:>{3 + digits}.{digits}f}" if found else ""
-
-
-def _say_evidence(evidence: Mapping[str, Any]) -> None:
-    output.console.print()
-    sufficient = "sufficient" if evidence["sufficient"] else f"not sufficient: {evidence['reason']}"
-    similar = "" if evidence["similarity"] is None else f"similarity {evidence['similarity']:.2f} · "
-    _wrapped(
-        "evidence",
-        f"{evidence['band']}, strength {evidence['strength']:.2f}, {sufficient} · {similar}"
-        f"coverage {evidence['coverage']:.0%} · {evidence['matches']} candidates · "
-        f"missing {', '.join(evidence['missing']) or 'nothing'}",
-    )
-    if evidence["signals"]:
-        _wrapped("signals", " · ".join(f"{name} {value:.3g}" for name, value in evidence["signals"].items()))
 
 
 def _cut(text: str, room: int) -> str:

@@ -18,11 +18,11 @@ from sqlalchemy import Engine as SqlEngine
 
 from config.settings import Settings
 from pipelines.answers import Answer, Sentence, Source
-from pipelines.errors import FootnoteError
+from pipelines.errors import FootnoteError, RetrievalError
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
-from pipelines.query.ablation import change_settings
+from pipelines.query.ablation import change_settings, settings_without
 from pipelines.query.active_index import ActiveIndex, ModelIndex, build_active_index, build_inactive_index
 from pipelines.query.answer import AnswerEvent
 from pipelines.query.answerers import first_draft
@@ -360,6 +360,27 @@ class QueryEngine(BaseQueryEngine):
         if record:
             self._log_search(trace, meter, index)
         return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
+
+    def search_without(
+        self,
+        parts: Sequence[str],
+        question: str,
+        *,
+        filters: Filters | None = None,
+        mode: Mode | None = None,
+        top_n: int | None = None,
+    ) -> SearchReport:
+        """As `search`, without these parts of `config/parts.py`; not logged.
+
+        Raises:
+            ConfigError: If a part does not exist.
+            RetrievalError: If no retriever is left, or as `search` does.
+        """
+        if mode in parts or {"dense", "sparse"} <= {*parts}:
+            raise RetrievalError(f"Without {' and '.join(parts)} no retriever is left.", hint="Keep dense or sparse.")
+        own = {"dense", "sparse"} & {*parts}
+        changed = self.with_changes(settings_without(tuple(parts)))
+        return changed.search(question, filters=filters, mode=None if own else mode, top_n=top_n, record=False)
 
     def rank(self, question: str, *, k: int, mode: Mode | None = None, cut: bool = False) -> list[NodeWithScore]:
         """Every candidate of each retriever's first k, best first, after the factors; for evaluation.

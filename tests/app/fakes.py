@@ -1,22 +1,38 @@
 """A library that is kept in memory, and answers that are written down beforehand."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from app.chat_engine import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
+from pipelines.errors import RetrievalError
+from pipelines.query.ablation import RankChange
 from pipelines.query.careers.people import Person
 from pipelines.query.engine import Event
+from pipelines.query.inspection import CandidatePassage
 from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
 from pipelines.store.document_details import DocumentDetails, KeptVersion, NodePlace, StatedFact
 from pipelines.store.jobs import JobFile, JobKind, JobState, JobStatus
 from pipelines.store.query_log import Feedback
 from pipelines.store.questions import StoredQuestion
-from pipelines.types import Audience, Document, Filters, IngestItem, LineBox, Turn
+from pipelines.types import (
+    Audience,
+    Document,
+    Evidence,
+    Filters,
+    IngestItem,
+    LineBox,
+    Mode,
+    QueryIntent,
+    SearchReport,
+    Trace,
+    Turn,
+)
 
 RESUME = (
     "# Ann Bell\n\nShe tuned organs for nine years. In 2019 she moved to Leith. She now builds clavichords in Leith."
@@ -239,6 +255,63 @@ class FakeJobs:
         return self.outcomes.get(job_id, [])
 
 
+def logged_query(query_id: str, question: str) -> dict[str, Any]:
+    """A logged question as the store gives it: two candidates, one of them used."""
+    evidence = {"strength": 0.6, "band": "medium", "sufficient": True, "reason": "", "similarity": None,
+                "coverage": 0.5, "matches": 2, "missing": [], "signals": {}}  # fmt: skip
+    found = {"document_id": "resume.md", "title": "Ann Bell", "similarity": None, "also_in": [], "factors": {}}
+    candidates = [
+        {**found, "node_id": "n1", "dense": {"rank": 1, "score": 0.5}, "sparse": None, "fused": 1.0, "final": 1.0,
+         "fate": "kept"},
+        {**found, "node_id": "n2", "dense": None, "sparse": {"rank": 1, "score": 2.0}, "fused": 0.5, "final": 0.5,
+         "fate": "cut: top_n"},
+    ]  # fmt: skip
+    trace = {
+        "id": query_id, "intent": {"question": question, "search_text": question}, "notes": [], "tags": ["base"],
+        "attempts": [{"name": "base", "kept": True, "why": "first", "ms": 0.0, "search_text": question,
+                      "evidence": evidence}],
+        "candidates": candidates, "timings_ms": {"dense": 12.5, "total": 20.0}, "filters": {}, "mode": "hybrid",
+        "declined": [["model", "no language model is set"]], "readings": [],
+    }  # fmt: skip
+    return {"id": query_id, "asked_at": "2026-03-01T10:00:00+00:00", "kind": "ask", "question": question,
+            "audience": "owner", "route": "base", "latency_ms": 20.0, "band": "medium", "answered": True,
+            "answer": {"answered": True, "answer": "She did.", "model": ""}, "trace": trace}  # fmt: skip
+
+
+@dataclass
+class FakeInspection:
+    """Questions that were logged; remembers what was searched again."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    moves: list[RankChange] = field(default_factory=list)
+    asked: list[tuple[tuple[str, ...], Mode | None]] = field(default_factory=list)
+    fault: Exception | None = None
+
+    def latest(self, limit: int = 50) -> list[dict[str, Any]]:
+        return self.rows[:limit]
+
+    def query(self, named: str) -> dict[str, Any]:
+        found = [row for row in self.rows if row["id"] == named]
+        if not found:
+            raise RetrievalError(f"There is no query {named!r}.")
+        return found[0]
+
+    def passages(self, node_ids: Collection[str]) -> dict[str, CandidatePassage]:
+        return {"n1": CandidatePassage("Ann Bell", "Work", "She tuned organs for nine years.")}
+
+    def search_again(
+        self, row: Mapping[str, Any], parts: Sequence[str], mode: Mode | None
+    ) -> tuple[SearchReport, SearchReport, list[RankChange]]:
+        if self.fault:
+            raise self.fault
+        self.asked.append((tuple(parts), mode))
+        intent = QueryIntent(row["question"], row["question"])
+        none = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False)
+        trace = Trace("t", intent, (), (), 1, "owner", Filters(), "hybrid", "", (), (), {})
+        report = SearchReport(row["question"], intent, (), none, {}, trace)
+        return report, report, self.moves
+
+
 @dataclass
 class FakeEngine:
     """Answers from a script; remembers how it was called."""
@@ -264,6 +337,7 @@ class FakeEngine:
     stored: FakeArchive = field(default_factory=FakeArchive)
     desk: FakeJobs = field(default_factory=FakeJobs)
     careers: list[Person] = field(default_factory=list)
+    inspection: FakeInspection = field(default_factory=FakeInspection)
 
     @property
     def settings(self) -> Settings:
