@@ -44,10 +44,6 @@ class Archive:
         """Store the outcome of a question; nothing if its conversation was deleted."""
         stored.store_message(self.engine, self.holder, message)
 
-    def retract(self, message_id: int) -> None:
-        """Delete a question with its answer."""
-        stored.delete_message(self.engine, self.holder, message_id)
-
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
         stored.rename_conversation(self.engine, self.holder, conversation_id, title)

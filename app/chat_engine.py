@@ -29,7 +29,7 @@ from pipelines.store.document_details import DocumentDetails, document_details
 from pipelines.store.documents import lines_of, passage
 from pipelines.store.facts import read_facts
 from pipelines.store.originals import original_path
-from pipelines.store.query_log import Feedback, save_feedback
+from pipelines.store.query_log import Feedback, feedback_given, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
 from pipelines.store.versions import hashes_of
@@ -143,6 +143,10 @@ class ChatEngine:
         save_feedback(
             self._engine.database.engine, query_id, given, session=session, audience=self.audience, limit=limit
         )
+
+    def feedback_given(self, session: str) -> list[tuple[str, Feedback]]:
+        """(the query, what was given on it) of a reader's session."""
+        return feedback_given(self._engine.database.engine, session)
 
     def archive(self, holder: Holder) -> Archive:
         """The stored conversations of a holder."""

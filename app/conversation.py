@@ -86,8 +86,9 @@ class Exchange:
         )
 
     def begin(self) -> None:
-        """Forget what had arrived of an answer that was interrupted."""
+        """Forget what had arrived, so that it is answered from the beginning."""
         self.pieces, self.sentences, self.sources, self.preview = [], [], {}, None
+        self.answer, self.problem, self.is_stopped, self.has_follow_ups = None, None, False, False
 
     @property
     def is_unanswered(self) -> bool:

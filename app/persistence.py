@@ -7,6 +7,7 @@ from app.archive import Archive, is_being_answered
 from app.conversation import Exchange
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
+from pipelines.types import Filters
 
 
 def open_conversation(stored: Archive) -> None:
@@ -87,20 +88,22 @@ def stop(stored: Archive) -> None:
 
 
 def ask_again(stored: Archive) -> None:
-    """Ask the last question again, in place of its answer."""
-    last = session.entries()[-1] if session.entries() else None
-    if last:
-        retract(stored)
-        session.ask(last.question, last.before)
+    """Let the last question be answered again, in place of its answer."""
+    if session.entries():
+        session.close_source()
+        session.edit(None)
+        session.entries()[-1].begin()
+        store_outcome(stored, session.entries()[-1])
 
 
-def retract(stored: Archive) -> str:
-    """Take back the last question with its answer; returns the question."""
-    last = session.entries()[-1] if session.entries() else None
-    if last is None:
-        return ""
-    session.close_source()
-    session.entries().pop()
-    if last.id:
-        stored.retract(last.id)
-    return last.question
+def ask_instead(stored: Archive, question: str, filters: Filters) -> None:
+    """Ask this in place of the last question, whose share link leads nowhere then."""
+    last = session.entries()[-1]
+    last.question, last.filters = question, filters
+    st.session_state.update(draft="", shares=("", {}))
+    try:
+        stored.revoke(last.id)
+        stored.keep_draft(session.conversation_id(), "")
+    except FootnoteError as error:
+        log_failure("the share link of a question was not revoked", error)
+    ask_again(stored)

@@ -36,12 +36,15 @@ def _script(*names: str) -> str:
 _answer = st.components.v2.component("footnote_answer", js=_script("dom.js", "answer.js"), isolate_styles=False)
 _reader = st.components.v2.component("footnote_reader", js=_script("dom.js", "reader.js"), isolate_styles=False)
 _career = st.components.v2.component("footnote_career", js=_script("dom.js", "career.js"), isolate_styles=False)
+_connection = st.components.v2.component("footnote_connection", js=_script("connection.js"))
 _page = st.components.v2.component("footnote_page", js=_script("page.js"))
 
 
 def style() -> None:
-    """Load the style sheet of every page."""
+    """Load the style sheet of every page, and what says that the connection is lost."""
     st.html(_ASSETS / "style.css")
+    with st.container(key="connection"):
+        _connection(key="connection_line", height=1)
 
 
 def attend(questions: int, *, writing: bool) -> None:
@@ -104,7 +107,7 @@ def answer(
     if entry.problem:
         problem(*entry.problem)
     if entry.pieces or entry.answer:
-        data = answer_data(entry, opened, latest=latest)
+        data = answer_data(entry, opened, latest=latest) | {"markdown": as_markdown(entry)}
         if is_visitor():
             data["alerts"] = list(filter(None, map(without_settings, data["alerts"])))
             data["trace"] = ""
@@ -112,24 +115,6 @@ def answer(
         _answer(key=key, data=data, on_open_change=on_open)
     elif not entry.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')
-
-
-def actions(entry: Exchange, key: str) -> DeltaGenerator:
-    """A row for what can be done with an answer, with its download where it has begun."""
-    row = st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small")
-    if entry.pieces or entry.answer:
-        row.download_button(
-            "Download",
-            as_markdown(entry),
-            file_name="answer.md",
-            mime="text/markdown",
-            key=f"download_{key}",
-            type="tertiary",
-            icon=":material/download:",
-            on_click="ignore",
-            help="This answer with its sources, as Markdown",
-        )
-    return row
 
 
 # The source

@@ -75,7 +75,7 @@ def entries() -> list[Exchange]:
 
 def clear() -> None:
     """Begin a new conversation."""
-    st.session_state.update(entries=[], opened=None, pending=None, conversation="", draft="")
+    st.session_state.update(entries=[], opened=None, pending=None, conversation="", draft="", edited=None)
     st.query_params.pop("c", None)
 
 
@@ -105,6 +105,18 @@ def conversation_id() -> str:
 def choose_conversation(wanted: str) -> None:
     """Open this conversation in the next run."""
     st.query_params["c"] = wanted
+
+
+def edit(question: str | None) -> None:
+    """Put the last question in the box, so that what is sent next takes its place; None leaves it as it is."""
+    if question is not None:
+        st.session_state["filled"] = st.session_state.get("filled", (0, ""))[0] + 1, question
+    st.session_state["edited"] = question
+
+
+def is_editing() -> bool:
+    """True while the last question is edited."""
+    return st.session_state.get("edited") is not None
 
 
 def ask(question: str, turns: tuple[Turn, ...] | None = None) -> None:

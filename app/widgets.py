@@ -1,5 +1,6 @@
 """Buttons and boxes of the chat pages: thumbs, the answer pack, uploads."""
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from functools import partial
@@ -10,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import render, session
+from app.answer_markdown import as_markdown
 from app.chat_engine import ChatEngine, Shelf
 from app.conversation import Exchange
 from app.page_picture import page_picture
@@ -31,10 +33,10 @@ def ask(engine: ChatEngine, exchange: Exchange) -> None:
         return
     widget = f"thumbs_{query}"
     if widget not in st.session_state:  # a page that was left and opened again
-        st.session_state[widget] = _remembered().get(query)
+        st.session_state[widget] = _remembered(engine).get(query)
     st.feedback("thumbs", key=widget, on_change=_thumb, args=(engine, query, widget))
-    thumb = _remembered().get(query)
-    if thumb == 0 and (query, "words") not in _remembered():
+    thumb = _remembered(engine).get(query)
+    if thumb == 0 and (query, "words") not in _remembered(engine):
         words = f"words_{query}"
         st.text_input(
             "What was wrong?", key=words, placeholder="What was wrong? (Enter sends it)", label_visibility="collapsed",
@@ -87,7 +89,7 @@ def reader(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> Non
     if original and wanted:
         spans = [] if data["note"] else data["cited"]  # those of a document that changed since mean nothing
         drawn = _page_picture(original, data["page"], engine.lines(exchange.sources[n].document_id, spans)) or False
-    reported = (query, n) in _remembered() if query else None
+    reported = (query, n) in _remembered(engine) if query else None
     render.reader(
         data | {"key": name, "isDrawable": original is not None, "picture": drawn, "reported": reported},
         session.close_source,
@@ -127,13 +129,13 @@ def _pill(widget: str, values: Sequence[object], left_out: str) -> None:
 def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
     """Say that a source is wrong, or take that back."""
     query = _query(engine, exchange)
-    is_wrong = (query, n) not in _remembered()
+    is_wrong = (query, n) not in _remembered(engine)
     if not _keep(engine, query, Feedback("wrong_source", int(is_wrong), n)):
         return
     if is_wrong:
-        _remembered()[(query, n)] = True
+        _remembered(engine)[(query, n)] = True
     else:
-        _remembered().pop((query, n), None)
+        _remembered(engine).pop((query, n), None)
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
@@ -147,7 +149,7 @@ def note_opening(engine: ChatEngine, exchange: Exchange, n: int, sentence: int |
     if query:
         try:
             engine.feedback(query, Feedback("opened", source=n, place="list" if sentence is None else "sentence"),
-                            _visitor())  # fmt: skip
+                            _reader())  # fmt: skip
         except FootnoteError as error:
             log_failure("an opened footnote was not kept", error)
 
@@ -156,20 +158,20 @@ def _thumb(engine: ChatEngine, query: str, widget: str) -> None:
     thumb = st.session_state[widget]
     value = 0 if thumb is None else 1 if thumb else -1
     if _keep(engine, query, Feedback("thumb", value)):
-        _remembered()[query] = thumb
+        _remembered(engine)[query] = thumb
     else:
-        st.session_state[widget] = _remembered().get(query)
+        st.session_state[widget] = _remembered(engine).get(query)
 
 
 def _words(engine: ChatEngine, query: str, widget: str) -> None:
     words = str(st.session_state[widget]).strip()
     if words and _keep(engine, query, Feedback("text", words=words)):
-        _remembered()[(query, "words")] = True
+        _remembered(engine)[(query, "words")] = True
 
 
 def _keep(engine: ChatEngine, query: str, given: Feedback) -> bool:
     try:
-        engine.feedback(query, given, _visitor())
+        engine.feedback(query, given, _reader())
     except FootnoteError as error:
         log_failure("feedback was not kept", error)
         st.toast(error.message)
@@ -184,33 +186,49 @@ def _query(engine: ChatEngine, exchange: Exchange) -> str:
     return answer.trace_id if answer and has_content and engine.settings.chat.feedback else ""
 
 
-def _remembered() -> dict[Any, Any]:
-    """This session's feedback: a thumb (1 up, 0 down) by query, and True by (query, "words") and (query, source)."""
-    remembered: dict[Any, Any] = st.session_state.setdefault("feedback", {})
-    return remembered
+def _remembered(engine: ChatEngine) -> dict[Any, Any]:
+    """The feedback in this conversation: a thumb (1 up, 0 down) by query, True by (query, "words") and (query, source).
+
+    It is read once a conversation, so that a reload shows it again.
+    """
+    reader = _reader()
+    known: tuple[str, dict[Any, Any]] = st.session_state.get("feedback", ("", {}))
+    if known[0] != reader:
+        known = reader, {}
+        try:
+            for query, given in engine.feedback_given(reader):
+                if given.kind == "thumb":
+                    known[1][query] = max(given.value, 0)
+                elif given.kind != "opened":
+                    known[1][(query, given.source or "words")] = True
+        except FootnoteError as error:
+            log_failure("feedback could not be read", error)
+        st.session_state["feedback"] = known
+    return known[1]
 
 
-def _visitor() -> str:
-    """A random name of this session."""
-    return str(st.session_state.setdefault("visitor", uuid.uuid4().hex))
+def _reader() -> str:
+    """A name of who reads this conversation, from which its id cannot be told."""
+    read = session.conversation_id() or st.session_state.setdefault("visitor", uuid.uuid4().hex)
+    return hashlib.sha256(f"reader:{read}".encode()).hexdigest()[:32]
 
 
-def pack_button(engine: ChatEngine, exchange: Exchange, key: str) -> None:
-    """Offer the pack of a finished answer."""
-    if exchange.answer is None:
+def save_menu(engine: ChatEngine, exchange: Exchange, key: str) -> None:
+    """Offer an answer that has begun as Markdown, a finished one also as a pack."""
+    if not (exchange.pieces or exchange.answer):
         return
-    st.download_button(
-        "Answer pack",
-        partial(engine.pack, exchange.answer, exchange.before, exchange.filters),
-        file_name="answer.zip",
-        mime="application/zip",
-        key=f"download_pack_{key}",
-        type="tertiary",
-        icon=":material/inventory_2:",
-        on_click="ignore",
-        help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it again "
-        "and says what changed.",
-    )
+    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"save_{key}"):
+        st.download_button("As Markdown", as_markdown(exchange), file_name="answer.md", mime="text/markdown",
+                           key=f"download_{key}", type="tertiary", icon=":material/description:", on_click="ignore",
+                           help="This answer with its sources")  # fmt: skip
+        if exchange.answer:
+            st.download_button(
+                "As a pack", partial(engine.pack, exchange.answer, exchange.before, exchange.filters),
+                file_name="answer.zip", mime="application/zip", key=f"download_pack_{key}", type="tertiary",
+                icon=":material/inventory_2:", on_click="ignore",
+                help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it "
+                "again and says what changed.",
+            )  # fmt: skip
 
 
 def upload_box(engine: ChatEngine, label: str) -> None:

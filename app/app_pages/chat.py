@@ -71,6 +71,9 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
     filters = widgets.filter_bar(shelf)
     typed, files = _question_box(engine, is_owner=is_owner)
     question, turns = session.pending()
+    if typed and session.is_editing():
+        persistence.ask_instead(session.archive(engine), typed, filters)
+        typed, left = "", persistence.left_to_answer(session.archive(engine))
     question = question or typed
     if question and left:
         persistence.stop(session.archive(engine))
@@ -100,6 +103,7 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
             st.rerun()
         if elsewhere:
             _wait_for_the_other_tab(engine)
+        _editing()
         follow_ups = st.container(key="follow_ups")
     _panel(engine)
     with follow_ups:
@@ -144,10 +148,27 @@ def _show_entries(engine: ChatEngine) -> None:
         widgets.alone_chip(entry, key)
         render.answer(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1)
         widgets.everywhere_button(entry, key)
-        with render.actions(entry, key):
-            widgets.pack_button(engine, entry, key)
+        with st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small"):
+            if entry is entries[-1]:
+                _once_more(engine, entry)
             share_button(engine, entry, key)
+            widgets.save_menu(engine, entry, key)
             widgets.ask(engine, entry)
+
+
+def _once_more(engine: ChatEngine, last: Exchange) -> None:
+    """Buttons that ask the last question again, as it is or in other words."""
+    st.button("Ask again", key="again", icon=":material/refresh:", type="tertiary", on_click=persistence.ask_again,
+              args=(session.archive(engine),), help="Takes the place of this answer")  # fmt: skip
+    st.button("Edit", key="edit", icon=":material/edit:", type="tertiary", on_click=session.edit,
+              args=(last.question,), help="Puts the question in the box; what you send takes its place")  # fmt: skip
+
+
+def _editing() -> None:
+    if session.is_editing():
+        with st.container(key="editing", horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption("What you send now takes the place of the last question.")
+            st.button("Keep it", key="keep", type="tertiary", on_click=session.edit, args=(None,))
 
 
 def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:

@@ -196,6 +196,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     }
     foot.push(how);
   }
+  const copy = make("button", "fn-copy", "Copy with its footnotes");
+  copy.type = "button";
+  copy.onclick = async () => {
+    await navigator.clipboard?.writeText(data.markdown);
+    copy.textContent = navigator.clipboard ? "Copied" : "This browser copies only over HTTPS";
+    setTimeout(() => (copy.textContent = "Copy with its footnotes"), 2500);
+  };
+  foot.push(copy);
   root.replaceChildren(prose, ...others.map(dispute), ...alerts, ...shelves, ...foot, margin, tip);
   root.querySelectorAll("details").forEach((each, at) => (each.open = unfolded[at] ?? each.open));
   root.querySelectorAll("button")[pressed]?.focus({ preventScroll: true });

@@ -1,16 +1,46 @@
-// What is typed in the question box is told after a pause, and put back when the conversation is opened again.
+// What is typed in the question box is kept in the browser at once, told to the server after a pause, and put back
+// when the conversation is opened again.
 const PAUSE = 600; // milliseconds
+const KEPT = "footnote_draft";
 const setValue = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set;
-let filled = null;
+const find = () => document.querySelector('[data-testid="stChatInputTextArea"]');
+let storage = null;
+try {
+  storage = localStorage;
+} catch {} // a frame that may keep nothing
+let opened = null;
+let filled = 0;
+let now = null; // the latest data, and how the server is told
+let pending;
+let isWriting = false;
 
-function fill(conversation, draft, tries = 25) {
-  const box = document.querySelector('[data-testid="stChatInputTextArea"]');
-  if (!box) return tries && setTimeout(fill, 120, conversation, draft, tries - 1);
-  const switched = Boolean(filled); // from one conversation to another; a new one has just got its name otherwise
-  filled = conversation;
-  if (switched ? box.value === draft : !draft || box.value) return;
-  setValue.call(box, draft); // React hears of it by the event
-  box.dispatchEvent(new Event("input", { bubbles: true }));
+function write(text) {
+  isWriting = true;
+  setValue.call(find(), text); // React hears of it by the event
+  find().dispatchEvent(new Event("input", { bubbles: true }));
+  isWriting = false;
+}
+
+function kept(conversation) {
+  const [of, draft] = JSON.parse(storage?.getItem(KEPT) ?? "[null]");
+  return of === conversation ? draft : null;
+}
+
+function open(conversation, draft, tries = 25) {
+  const box = find();
+  if (opened === conversation) return;
+  if (!box) return tries && setTimeout(open, 120, conversation, draft, tries - 1);
+  const switched = Boolean(opened); // from one conversation to another; a new one has just got its name otherwise
+  opened = conversation;
+  const text = kept(conversation) ?? draft;
+  if (switched ? box.value !== text : text && !box.value) write(text);
+  settle(box);
+}
+
+function settle(box) {
+  const { conversation, draft } = now.data;
+  if (!["", draft].includes(box.value)) tell(box.value);
+  else if (kept(conversation) !== null) storage.removeItem(KEPT); // it was sent, or the server has it
 }
 
 function keepKey(name, key) {
@@ -19,19 +49,34 @@ function keepKey(name, key) {
   document.cookie = `${name}=${key}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
 }
 
+function tell(draft) {
+  const { data, setTriggerValue } = now;
+  clearTimeout(pending);
+  const told = { conversation: data.conversation, draft };
+  if (data.conversation) pending = setTimeout(() => setTriggerValue("typed", told), PAUSE);
+}
+
+const isBox = (event) => now && event.target.dataset?.testid === "stChatInputTextArea";
+document.addEventListener("input", (event) => {
+  if (!isBox(event) || isWriting) return;
+  storage?.setItem(KEPT, JSON.stringify([now.data.conversation, event.target.value]));
+  tell(event.target.value);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "ArrowUp" || !isBox(event) || event.target.value || !now.data.last) return;
+  event.preventDefault();
+  write(now.data.last);
+});
+
 export default function ({ data, setTriggerValue }) {
   keepKey(data.cookie, data.key);
-  if (filled !== data.conversation) fill(data.conversation, data.draft);
-  let pending;
-  const typed = (event) => {
-    if (event.target.dataset?.testid !== "stChatInputTextArea") return;
-    clearTimeout(pending);
-    const told = { conversation: data.conversation, draft: event.target.value };
-    if (data.conversation) pending = setTimeout(() => setTriggerValue("typed", told), PAUSE);
-  };
-  document.addEventListener("input", typed);
-  return () => {
-    clearTimeout(pending);
-    document.removeEventListener("input", typed);
-  };
+  now = { data, setTriggerValue };
+  const box = find();
+  if (opened !== data.conversation) open(data.conversation, data.draft);
+  else if (box) settle(box);
+  if (box && data.filled[0] > filled) {
+    filled = data.filled[0];
+    write(data.filled[1]);
+    box.focus();
+  }
 }

@@ -126,12 +126,16 @@ def draft_keeper(engine: ChatEngine) -> None:
     with st.container(key="draft"):
         named = {"conversation": session.conversation_id(), "draft": st.session_state.get("draft", "")}
         named |= {"cookie": session.VISITOR_COOKIE, "key": session.holder().key}
-        typed = _draft(key="typed", data=named, on_typed_change=lambda: None, height=1).get("typed")
+        named |= {"last": session.entries()[-1].question if session.entries() else ""}
+        named |= {"filled": st.session_state.get("filled", (0, ""))}
+        _draft(key="typed", data=named, on_typed_change=partial(_keep_draft, engine), height=1)
+
+
+def _keep_draft(engine: ChatEngine) -> None:
+    typed = st.session_state["typed"].get("typed")
     if isinstance(typed, dict) and typed.get("conversation") == session.conversation_id() != "":
-        draft = str(typed.get("draft", ""))
-        if draft != st.session_state.get("draft", ""):
-            st.session_state["draft"] = draft
-            try:
-                session.archive(engine).keep_draft(session.conversation_id(), draft)
-            except FootnoteError as error:
-                log_failure("a draft was not kept", error)
+        st.session_state["draft"] = str(typed.get("draft", ""))
+        try:
+            session.archive(engine).keep_draft(session.conversation_id(), st.session_state["draft"])
+        except FootnoteError as error:
+            log_failure("a draft was not kept", error)

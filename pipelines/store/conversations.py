@@ -197,14 +197,6 @@ def store_message(engine: Engine, holder: Holder, message: Message) -> bool:
         return connection.execute(statement.values(_values(message))).rowcount == 1
 
 
-def delete_message(engine: Engine, holder: Holder, message_id: int) -> None:
-    """Delete a message with its share link, so that its question can be asked in another way."""
-    mine = select(conversations.c.id).where(_of(holder))
-    statement = delete(messages).where(messages.c.id == message_id, messages.c.conversation_id.in_(mine))
-    with writing(engine, "deleting a question") as connection:
-        connection.execute(statement)
-
-
 def rename_conversation(engine: Engine, holder: Holder, conversation_id: str, title: str) -> None:
     """Give a conversation another title; an empty one changes nothing."""
     if named := _title(title):

@@ -189,6 +189,14 @@ def save_feedback(
         connection.execute(given_now.on_conflict_do_update(constraint="feedback_once", set_=changed))
 
 
+def feedback_given(engine: Engine, session: str) -> list[tuple[str, Feedback]]:
+    """(the query, what was given on it) of a reader's session, in any order."""
+    names = ("query_id", "kind", "value", "source", "words", "place")
+    statement = select(*(feedback.c[name] for name in names)).where(feedback.c.session == session)
+    rows = read_rows(engine, "reading a reader's feedback", statement)
+    return [(query_id, Feedback(*given)) for query_id, *given in rows]
+
+
 def _check(given: Feedback) -> None:
     of_source = given.kind in ("wrong_source", "opened")
     is_odd = (given.value < 0 and given.kind != "thumb") or (given.source and not of_source)

@@ -145,10 +145,6 @@ class FakeArchive:
         for _, messages in self.kept.values():
             messages[:] = [message if each.id == message.id else each for each in messages]
 
-    def retract(self, message_id: int) -> None:
-        for _, messages in self.kept.values():
-            messages[:] = [each for each in messages if each.id != message_id]
-
     def rename(self, conversation_id: str, title: str) -> None:
         self.kept[conversation_id] = title, self.kept[conversation_id][1]
 
@@ -361,6 +357,9 @@ class FakeEngine:
         if self.given_fault:
             raise self.given_fault
         self.given.append((query_id, given, session))
+
+    def feedback_given(self, session: str) -> list[tuple[str, Feedback]]:
+        return [(query, given) for query, given, reader in self.given if reader == session]
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         return f"{answer.question}\n{len(history)}\n{filters.year}".encode()

@@ -484,5 +484,5 @@ def test_a_question_waits_for_the_files_that_came_with_it(engine: FakeEngine, ch
 
 def test_the_answer_can_be_downloaded_and_kept_as_a_pack(chat: Open) -> None:
     at = ask(chat(), ORGANS)
-    assert [button.label for button in at.main.get("download_button")] == ["Download", "Answer pack"]
+    assert [button.label for button in at.main.get("download_button")] == ["As Markdown", "As a pack"]
     assert not at.exception

@@ -120,6 +120,32 @@ def test_a_question_that_was_stopped_is_not_asked_again(engine: FakeEngine, chat
     assert not again.exception
 
 
+def test_the_last_question_is_asked_again_in_place_of_its_answer(engine: FakeEngine, chat: Open) -> None:
+    at = ask(ask(chat(), ORGANS), LEITH)
+    at.button(key="again").click().run()
+    assert [words(answer)[0][0] for answer in answers(at)] == [tuned.text, moved.text]
+    assert [asked[0] for asked in engine.asked] == [ORGANS, LEITH, LEITH]
+    assert engine.asked[2][1] == engine.asked[1][1], "it is read with the same turns"
+    assert [message.question for message in engine.stored.kept["c1"][1]] == [ORGANS, LEITH]
+    assert not at.exception
+
+
+def test_the_last_question_can_be_edited_and_what_is_sent_takes_its_place(engine: FakeEngine, chat: Open) -> None:
+    at = ask(chat(), ORGANS)
+    at.button(key="edit").click().run()
+    assert at.session_state["filled"] == (1, ORGANS)
+    assert [words(answer)[0][0] for answer in answers(at)] == [tuned.text], "nothing is lost until it is sent"
+    at.button(key="keep").click().run()
+    assert "keep" not in [button.key for button in at.button]
+    at.button(key="edit").click().run()
+    at = ask(at, LEITH)
+    assert [words(answer)[0][0] for answer in answers(at)] == [moved.text]
+    assert engine.asked[-1][1] == ()
+    assert [message.question for message in engine.stored.kept["c1"][1]] == [LEITH]
+    assert "keep" not in [button.key for button in at.button]
+    assert not at.exception
+
+
 def test_another_tab_waits_for_the_answer_and_does_not_ask_it_again(engine: FakeEngine, chat: Open) -> None:
     engine.stored.kept["c1"] = ORGANS, [Message(ORGANS, id=1)]
     at = AppTest.from_file(chat()._script_path, default_timeout=30)

@@ -48,7 +48,9 @@ def test_a_thumb_is_kept_thanked_for_and_can_be_changed(engine: FakeEngine, chat
     at = thumb(thumb(at, 0), None)
     assert given(engine) == [Feedback("thumb", 1), Feedback("thumb", -1), Feedback("thumb", 0)]
     assert "Thank you." not in html(at)
-    assert {(query, session) for query, _, session in engine.given} == {("q1", at.session_state["visitor"])}
+    [(query, reader)] = {(query, session) for query, _, session in engine.given}
+    assert query == "q1"
+    assert "c1" not in reader
     assert ORGANS in html(at)
     assert len(engine.asked) == 1
     assert not at.exception
@@ -86,6 +88,22 @@ def test_a_thumb_is_still_there_after_the_library(engine: FakeEngine, chat: Open
     at = at.switch_page("app_pages/library.py").run().switch_page("app_pages/chat.py").run()
     assert at.feedback(key="thumbs_q1").value == 1
     assert not at.exception
+
+
+def test_thumbs_and_reports_are_there_after_a_reload_and_in_no_other_conversation(
+    engine: FakeEngine, chat: Open
+) -> None:
+    at = thumb(ask(chat(), ORGANS), 0)
+    at.text_input(key="words_q1").set_value("No.").run()
+    again = AppTest.from_file(at._script_path, default_timeout=30)
+    again.query_params["c"] = "c1"
+    again.run()
+    assert again.feedback(key="thumbs_q1").value == 0
+    assert "Thank you." in html(again)
+    again.button(key="clear").click().run()
+    assert ask(again, ORGANS).feedback(key="thumbs_q1").value is None
+    assert len({reader for *_, reader in engine.given}) == 1
+    assert not again.exception
 
 
 @pytest.mark.parametrize("question", ["Unlogged?", "Hello"])

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -134,6 +135,9 @@ def serve() -> Iterator[Serve]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here"}
     started: list[subprocess.Popen[str]] = []
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
 
     def start(*options: str, text: str = "", name: str = "note.md") -> tuple[str, subprocess.Popen[str]]:
         if text:
@@ -142,7 +146,7 @@ def serve() -> Iterator[Serve]:
                            check=True, capture_output=True, timeout=60)  # fmt: skip
         with (home / "chat.log").open("a") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "footnote", "chat", "--headless", "--port", "8731", *options],
+                [sys.executable, "-m", "footnote", "chat", "--headless", "--port", str(port), *options],
                 env=environment, text=True, stdout=subprocess.PIPE, stderr=errors,
             )  # fmt: skip
         started.append(process)

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import CORPUS, Serve
+from tests.browser.conftest import CORPUS, Serve, stop
 from tests.browser.test_chat import BUILT, _ask
 
 BOX = "stChatInputTextArea"
@@ -15,15 +15,15 @@ def test_a_reload_and_another_tab_find_the_conversation_and_its_draft(page: Page
     expect(page).to_have_url(re.compile(r"\?c=[0-9a-f]{32}$"))
     box = page.get_by_test_id(BOX)
     box.fill("How often is it fi")
-    page.wait_for_timeout(1500)  # a draft is told after a pause
-    page.reload()
+    page.reload()  # before the pause after which the server is told
     expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
     expect(page.get_by_test_id(BOX)).to_have_value("How often is it fi")
-    other = page.context.new_page()
+    page.wait_for_function("localStorage.footnote_draft === undefined")  # the server has it
+    other = page.context.browser.new_context().new_page()  # type: ignore[union-attr]
     other.goto(page.url)
     expect(other.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
     expect(other.get_by_test_id(BOX)).to_have_value("How often is it fi")
-    other.close()
+    other.context.close()
     page.get_by_role("button", name="New conversation").click()
     expect(page.locator(".fn-answer")).to_have_count(0)
     expect(page).to_have_url(re.compile(r"^[^?]*$"))
@@ -31,6 +31,57 @@ def test_a_reload_and_another_tab_find_the_conversation_and_its_draft(page: Page
     page.locator(".st-key-conversations").get_by_role("button", name="Who built the anagama kiln?").first.click()
     expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
     expect(page.get_by_test_id(BOX)).to_have_value("How often is it fi")
+
+
+def test_a_draft_is_kept_before_its_conversation_begins(page: Page) -> None:
+    page.get_by_test_id(BOX).press_sequentially("Who bu")
+    page.reload()
+    expect(page.get_by_test_id(BOX)).to_have_value("Who bu")
+    _ask(page, "Who built the anagama kiln?")
+    page.reload()
+    expect(page.locator(".fn-answer")).to_have_count(1)
+    expect(page.get_by_test_id(BOX)).to_have_value("")
+
+
+def test_the_last_question_is_recalled_edited_and_asked_again_and_its_answer_copied(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    _ask(page, "Who built the anagama kiln?")
+    box = page.get_by_test_id(BOX)
+    box.press("ArrowUp")
+    expect(box).to_have_value("Who built the anagama kiln?")
+    box.fill("")
+    page.get_by_role("button", name="Copy with its footnotes").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert f"{BUILT} [1]" in copied.replace("\\", "")
+    page.get_by_role("button", name="Edit").click()
+    expect(box).to_have_value("Who built the anagama kiln?")
+    expect(box).to_be_focused()
+    box.fill("How many people does a firing need?")
+    box.press("Enter")
+    expect(page.locator("h2.fn-question")).to_have_text(["How many people does a firing need?"])
+    expect(page.locator(".fn-answer")).to_contain_text("eleven people")
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".fn-answer")).to_contain_text("eleven people")
+    page.reload()
+    expect(page.locator("h2.fn-question")).to_have_text(["How many people does a firing need?"])
+
+
+def test_a_lost_connection_is_said_in_a_line_until_the_server_is_back(serve: Serve, browser: Browser) -> None:
+    url, process = serve(text=CORPUS["kiln.md"])
+    page = browser.new_page()
+    page.goto(url)
+    _ask(page, "Who built the anagama kiln?")
+    expect(page).to_have_url(re.compile(r"\?c="))
+    stop(process)
+    line = page.locator(".fn-away")
+    expect(line).to_contain_text("The connection is lost")
+    page.wait_for_timeout(3000)  # in which Streamlit would show its dialog
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    serve()
+    expect(line).to_be_empty()
+    expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
+    page.close()
 
 
 def test_a_share_link_shows_one_answer_until_it_is_revoked(page: Page) -> None:

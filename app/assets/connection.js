@@ -1,0 +1,22 @@
+// A lost connection is said in a line that goes when the server is there again; Streamlit, which goes on trying, says
+// it in a dialog over everything.
+const line = document.createElement("div");
+line.role = "status";
+line.className = "fn-away";
+
+function look() {
+  for (const dialog of document.querySelectorAll('[role="dialog"]')) {
+    if (dialog.textContent.startsWith("Connection error")) dialog.querySelector("button")?.click();
+  }
+  const isAway = document.querySelector('[data-testid="stConnectionStatus"]') !== null;
+  if (isAway !== Boolean(line.textContent)) {
+    line.textContent = isAway ? "The connection is lost. Trying to reach the chat again …" : "";
+  }
+}
+
+let watch = null;
+export default function () {
+  watch ??= setInterval(look, 250);
+  const page = document.querySelector(".stApp");
+  if (page && line.parentElement !== page) page.append(line);
+}
