@@ -42,6 +42,7 @@ class Shelved:
 
     Attributes:
         coverage: The share (0..1) of its text that is in nodes.
+        dated: When it was published, else modified, as an ISO date; empty if neither is known.
         remark: A fault of the stored document, such as pages without text or blocks that its source kept back.
     """
 
@@ -55,6 +56,9 @@ class Shelved:
     last_success: datetime | None
     remark: str = ""
     year: int | None = None
+    author: str = ""
+    collection: str = ""
+    dated: str = ""
 
     @property
     def state(self) -> str:
@@ -74,11 +78,10 @@ class ShelfFailure:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The contents of the database: documents by name, failures, and the years of the documents."""
+    """The contents of the database: documents by name, and failures."""
 
     documents: tuple[Shelved, ...] = ()
     failures: tuple[ShelfFailure, ...] = ()
-    years: tuple[int, ...] = ()
 
 
 class ChatEngine:
@@ -164,14 +167,13 @@ class ChatEngine:
             with reading(self._engine.database.engine, "reading the public documents") as connection:
                 seen = hashes_of(connection, [row["id"] for row in rows if row["id"]], self.audience)
             rows = [row | {"state": "indexed", "reason": ""} for row in rows if row["id"] in seen]
-        found = sorted({row["year"] for row in rows if row["year"]}, reverse=True)
         stored = tuple(_shelved(row) for row in rows if row["id"])
         failed = tuple(
             ShelfFailure(row["document"], row["reason"], row["hint"], bool(row["id"]))
             for row in rows
             if row["state"] in ("failed", "stale")
         )
-        return Shelf(stored, failed, tuple(found))
+        return Shelf(stored, failed)
 
     @property
     def inspection(self) -> Inspection:
@@ -256,5 +258,5 @@ def _shelved(row: dict[str, Any]) -> Shelved:
         coverage=row["coverage"],
         last_success=datetime.fromisoformat(when) if when else None,
         remark=row["reason"] if row["state"] == "indexed" else "",
-        year=row["year"],
+        **{name: row[name] for name in ("year", "author", "collection", "dated")},
     )

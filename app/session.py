@@ -14,7 +14,8 @@ from pipelines.errors import ConfigError
 from pipelines.store.conversations import Holder, new_key
 from pipelines.types import Turn
 
-FILTERS = ("filter_category", "filter_year", "filter_document")
+_DATES = ("filter_since", "filter_until")
+FILTERS = ("filter_category", "filter_year", "filter_author", "filter_collection", "filter_document", *_DATES)
 
 VISITOR_COOKIE = "footnote_key"
 
@@ -109,8 +110,8 @@ def choose_conversation(wanted: str) -> None:
 
 def edit(question: str | None) -> None:
     """Put the last question in the box, so that what is sent next takes its place; None leaves it as it is."""
-    if question is not None:
-        st.session_state["filled"] = st.session_state.get("filled", (0, ""))[0] + 1, question
+    if question is not None or is_editing():
+        st.session_state["filled"] = st.session_state.get("filled", (0, ""))[0] + 1, question or ""
     st.session_state["edited"] = question
 
 
@@ -124,15 +125,15 @@ def ask(question: str, turns: tuple[Turn, ...] | None = None) -> None:
     st.session_state["pending"] = question, turns
 
 
-def unset(widget: str) -> None:
-    """Take a filter away."""
-    st.session_state[widget] = []
+def unset(*filters: str) -> None:
+    """Take filters away."""
+    for key in filters:
+        st.session_state[key] = None if key in _DATES else []
 
 
 def ask_everywhere(question: str, turns: tuple[Turn, ...]) -> None:
     """Take the filters away, and ask a question with these turns in the next run."""
-    for key in FILTERS:
-        st.session_state[key] = []
+    unset(*FILTERS)
     ask(question, turns)
 
 

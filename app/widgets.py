@@ -12,16 +12,16 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import render, session
 from app.answer_markdown import as_markdown
-from app.chat_engine import ChatEngine, Shelf
+from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.page_picture import page_picture
 from app.reader import reader_data
 from app.typeset import literal
-from app.wording import added, read_as, readable
+from app.wording import added, read_as
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.query_log import Feedback
-from pipelines.types import Filters, LineBox
+from pipelines.types import LineBox
 
 _MOST = 1000  # characters
 
@@ -96,34 +96,6 @@ def reader(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> Non
         lambda: st.session_state.update(drawn_page=name),
         lambda: report(engine, exchange, n),
     )
-
-
-def filter_bar(shelf: Shelf) -> Filters:
-    """The documents that are searched: a menu of filters, and a pill for each that is set, which takes it away."""
-    names = {document.id: readable(document.title, document.name) for document in shelf.documents}
-    categories = sorted({document.category for document in shelf.documents})
-    with st.bottom, st.container(key="filters", horizontal=True, gap="small", vertical_alignment="center"):
-        with st.popover("Search only in …", icon=":material/filter_alt:", type="tertiary"):
-            category = st.multiselect("Category", categories, key="filter_category", placeholder="Every category")
-            year = st.multiselect("Year", shelf.years, key="filter_year", placeholder="Every year")
-            document = st.multiselect(
-                "Document", list(names), format_func=lambda i: names.get(i, i), key="filter_document",
-                placeholder="Every document",
-            )  # fmt: skip
-        titles = [names.get(each, each) for each in document]
-        gone = sum(each.category not in category for each in shelf.documents)
-        _pill("filter_category", category, f"{gone} of {len(names)} documents")
-        _pill("filter_year", year, "the other years")
-        _pill("filter_document", titles, f"{len(names) - len(titles)} of {len(names)} documents")
-    return Filters(category=tuple(category), year=tuple(year), document=tuple(document))
-
-
-def _pill(widget: str, values: Sequence[object], left_out: str) -> None:
-    """What a filter selects and leaves out, with a cross that takes it away; nothing for one that is not set."""
-    if values:
-        label = f"Only {literal(', '.join(map(str, values)))}: leaves out {left_out}"
-        st.button(label, key=f"no_{widget}", icon=":material/close:", icon_position="right", type="tertiary",
-                  on_click=session.unset, args=(widget,), help="Take this filter away")  # fmt: skip
 
 
 def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:

@@ -12,6 +12,7 @@ from app import persistence, render, session, widgets
 from app.archive import answering
 from app.chat_engine import ChatEngine, Shelf
 from app.components.conversations import conversation_list, draft_keeper
+from app.components.filters import filter_bar
 from app.components.sharing import share_button, shared_page
 from app.components.tray import tray
 from app.conversation import Exchange, read_with
@@ -68,7 +69,7 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
         _sidebar(engine)
     else:
         render.visitor_bar(engine.settings.chat.title, shelf, session.clear)
-    filters = widgets.filter_bar(shelf)
+    filters = filter_bar(shelf)
     typed, files = _question_box(engine, is_owner=is_owner)
     question, turns = session.pending()
     if typed and session.is_editing():

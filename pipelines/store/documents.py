@@ -49,7 +49,8 @@ class StoredDocument:
 
     `indexed_sha`, `parser`, `recipe`, `nodes`, `characters` and `covered` are those of one node table. `said` has what
     a person set (category, visibility, parser), which holds until it is set again; `ruled` what the rules of the
-    settings set. `partial` counts what the source did not give, if it did not give all.
+    settings set. `partial` counts what the source did not give, if it did not give all. `dated` is when it was
+    published, else modified.
     """
 
     id: str
@@ -78,6 +79,8 @@ class StoredDocument:
     said: Mapping[str, str]
     ruled: Mapping[str, Any]
     partial: Mapping[str, Any] = field(default_factory=dict)
+    author: str = ""
+    dated: datetime | None = None
 
 
 class Places:
@@ -231,6 +234,7 @@ def stored_documents(connection: Connection, node_table: str, *, collection: str
         select(
             d.id, d.collection, d.source, d.source_kind, d.source_uri, d.name, d.category, d.stamp, d.file_sha,
             d.content_sha, d.meta_sha, d.mime, d.title, d.year, d.visibility, d.ingested_at,
+            d.author, func.coalesce(d.published_at, d.modified_at).label("dated"),
             *(func.coalesce(d["metadata"][name], cast({}, JSONB)).label(name) for name in ("said", "ruled", "partial")),
             func.coalesce(i.content_sha, "").label("indexed_sha"),
             *(func.coalesce(i[name], "").label(name) for name in ("parser", "recipe")),

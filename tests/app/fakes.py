@@ -40,9 +40,14 @@ RESUME = (
 POST = "# On reeds\n\nA reed is a strip of brass. It speaks when wind bends it."
 
 
-def shelved(name: str, *, category: str = "resume", title: str = "", nodes: int = 3) -> Shelved:
+def shelved(
+    name: str, *, category: str = "resume", title: str = "", nodes: int = 3, year: int | None = None
+) -> Shelved:
     """A stored document, named and identified alike."""
-    return Shelved(name, name, title or name, f"file:///home/ann/{name}", category, nodes, 1.0, datetime.now(UTC))
+    return Shelved(
+        name, name, title or name, f"file:///home/ann/{name}", category, nodes, 1.0, datetime.now(UTC), year=year,
+        author="Ann", dated=f"{year}-06-01T00:00:00+00:00" if year else "",
+    )  # fmt: skip
 
 
 def source(n: int, document: str, text: str, snippet: str, *, page: int | None = None, title: str = "") -> Source:
@@ -314,10 +319,9 @@ class FakeEngine:
 
     texts: dict[str, str] = field(default_factory=lambda: {"resume.md": RESUME, "reeds.md": POST})
     documents: list[Shelved] = field(
-        default_factory=lambda: [shelved("resume.md"), shelved("reeds.md", category="blog")]
+        default_factory=lambda: [shelved("resume.md", year=2024), shelved("reeds.md", category="blog", year=2019)]
     )
     failures: tuple[ShelfFailure, ...] = ()
-    years: tuple[int, ...] = (2024, 2019)
     script: dict[str, list[Event | BaseException | Callable[[], None]]] = field(default_factory=dict)
     suggestions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bin: list[Shelved] = field(default_factory=list)
@@ -402,7 +406,7 @@ class FakeEngine:
         )
 
     def shelf(self) -> Shelf:
-        return Shelf(tuple(self.documents), self.failures, self.years)
+        return Shelf(tuple(self.documents), self.failures)
 
     @property
     def jobs(self) -> FakeJobs:

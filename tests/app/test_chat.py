@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -326,9 +327,26 @@ def test_a_filter_is_a_pill_that_says_what_it_leaves_out_and_goes_with_its_cross
     at.multiselect(key="filter_category").select("blog").run()
     pill = at.button(key="no_filter_category")
     assert pill.label == "Only blog: leaves out 1 of 2 documents"
+    assert "filter_author" not in [menu.key for menu in at.multiselect], "one author is no choice"
     pill.click().run()
     assert at.multiselect(key="filter_category").value == []
     assert "no_filter_category" not in [button.key for button in at.button]
+    assert not at.exception
+
+
+def test_dates_narrow_and_their_pills_count_what_they_leave_out(engine: FakeEngine, chat: Open) -> None:
+    engine.documents.append(shelved("undated.md"))
+    engine.script["Who?"] = abstained("Who?", [], [], filters=Filters(since="2020-01-01"))
+    at = chat()
+    at.date_input(key="filter_since").set_value(date(2020, 1, 1))
+    at.date_input(key="filter_until").set_value(date(2024, 6, 1)).run()
+    assert at.button(key="no_filter_since").label.endswith(": leaves out 2 of 3 documents")
+    assert at.button(key="no_filter_until").label.endswith(": leaves out 1 of 3 documents")
+    at = ask(at, "Who?")
+    assert engine.asked[0][2] == Filters(since="2020-01-01", until="2024-06-01")
+    at.button(key="everywhere_answer_0").click().run()
+    assert engine.asked[1][2] == Filters()
+    assert at.date_input(key="filter_since").value is None
     assert not at.exception
 
 

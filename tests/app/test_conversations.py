@@ -136,6 +136,7 @@ def test_the_last_question_can_be_edited_and_what_is_sent_takes_its_place(engine
     assert at.session_state["filled"] == (1, ORGANS)
     assert [words(answer)[0][0] for answer in answers(at)] == [tuned.text], "nothing is lost until it is sent"
     at.button(key="keep").click().run()
+    assert at.session_state["filled"] == (2, "")
     assert "keep" not in [button.key for button in at.button]
     at.button(key="edit").click().run()
     at = ask(at, LEITH)
