@@ -7,7 +7,7 @@ from datetime import date
 from pipelines.answers import Answer, Citation, Conflict, ConflictKind, Sentence, Source
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.query.careers.disagreements import CAREER_CATEGORIES, ConflictSide, Disagreement, career_disagreements
+from pipelines.query.careers.disagreements import ConflictSide, Disagreement, career_disagreements
 from pipelines.query.careers.people import group_people, organisation_words
 from pipelines.query.question.careers import DISPUTED, asks_for_value, is_mostly_said, is_named
 from pipelines.query.search import Search
@@ -21,6 +21,7 @@ from pipelines.query.verification.normalise import (
 )
 from pipelines.query.verification.rows import NamedValue, named_values
 from pipelines.query.verification.words import MONTHS
+from pipelines.store.known_names import CAREER_CATEGORIES
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
 

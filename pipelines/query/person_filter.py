@@ -3,14 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pipelines.answers import Context, Source
-from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import organisation_words
 from pipelines.query.question.careers import asks_for_spoken_languages
 from pipelines.query.question.names import known_names_in, names_one_of, person_names
 from pipelines.query.question.words import read, words
 from pipelines.query.quotable_units import ExcludeSpan, QuotableSources
 from pipelines.store.facts import stated_people
-from pipelines.store.known_names import NameIndex, is_same_name, name_words
+from pipelines.store.known_names import CAREER_CATEGORIES, NameIndex, is_same_name, name_words
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.types import Audience, QueryIntent

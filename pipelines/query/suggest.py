@@ -10,13 +10,13 @@ from pathlib import PurePath
 
 from pipelines.answers import Answer
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, ProjectFacts
-from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.search import Request
 from pipelines.query.titles import subject_terms
 from pipelines.store.database import reading
 from pipelines.store.documents import DocumentSection, sections_of
 from pipelines.store.facts import Fact, read_facts, stated_people
+from pipelines.store.known_names import CAREER_CATEGORIES
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.questions import StoredQuestion, keep_questions, untried_documents
 from pipelines.store.tokens import index_terms, tokenise

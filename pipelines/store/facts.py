@@ -110,15 +110,18 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
 
 def stated_people(reader: NodeReader, audience: Audience) -> list[tuple[str, str]]:
     """The (name, document id) of each document that names the person of its career, ordered by document."""
-    return stated_names(reader, audience, "person")
+    return [(name, document_id) for name, document_id, _ in stated_names(reader, audience, "person")]
 
 
-def stated_names(reader: NodeReader, audience: Audience, kind: str) -> list[tuple[str, str]]:
-    """The (name, document id) of each fact of a kind (`person`, `project`) that has a name, ordered by document."""
-    f = facts.c
-    named = select(f.title, f.document_id).join_from(facts, documents, documents.c.id == f.document_id)
+def stated_names(reader: NodeReader, audience: Audience, kind: str) -> list[tuple[str, str, str]]:
+    """The (name, document id, category of the document) of each fact of a kind (`person`, `project`) that has a name,
+    ordered by document.
+    """
+    f, d = facts.c, documents.c
+    named = select(f.title, f.document_id, d.category).join_from(facts, documents, d.id == f.document_id)
     statement = named.where(f.kind == kind, f.title != "", seen_by(audience)).order_by(f.document_id, f.ordinal)
-    return [(row.title, row.document_id) for row in read_rows(reader.engine, "reading the names of facts", statement)]
+    rows = read_rows(reader.engine, "reading the names of facts", statement)
+    return [(row.title, row.document_id, row.category) for row in rows]
 
 
 def _newlines(text: Any) -> Any:

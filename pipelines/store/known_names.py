@@ -20,6 +20,7 @@ from pipelines.types import Audience
 _WORD = re.compile(r"[^\W_]+")
 _OPENERS = tuple('"“«([')
 _MAX_WORDS = 12
+CAREER_CATEGORIES = frozenset({"resume", "linkedin"})  # of documents that state whose career they tell
 _MAX_SHARED = 20  # documents; a name that more of them have identifies none
 # Words for kinds of documents: alone, or with stop words, they are no name.
 _KINDS = frozenset(
@@ -119,8 +120,24 @@ def read_name_index(store: NodeReader, audience: Audience) -> NameIndex:
     rows = read_rows(store.engine, "reading document names", statement)
     named = [(name, row.id) for row in rows for name in names_of(row.name, row.title)]
     stated = [(name, document_id) for name, document_id in store.stated_names(audience) if _is_distinctive(name)]
-    people, projects = ([name for name, _ in stated_names(store, audience, kind)] for kind in ("person", "project"))
-    return NameIndex([*named, *stated], people, projects)
+    people = stated_names(store, audience, "person")
+    projects = [name for name, _, _ in stated_names(store, audience, "project")]
+    return NameIndex([*named, *stated], names_of_people((name, category) for name, _, category in people), projects)
+
+
+def names_of_people(stated: Iterable[tuple[str, str]]) -> list[str]:
+    """Of (name, category of its document), in order, the names that are people's: those of resumes and profiles.
+
+    Another page is seldom about somebody ("For organisers"): its name counts if it is one of theirs, or if they name
+    nobody.
+    """
+    found = list(stated)
+    sure = [name_words(name) for name, category in found if category in CAREER_CATEGORIES]
+    return [
+        name
+        for name, category in found
+        if category in CAREER_CATEGORIES or not sure or any(is_same_name(name_words(name), own) for own in sure)
+    ]
 
 
 def names_of(file_name: str, title: str) -> list[str]:

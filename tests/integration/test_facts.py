@@ -279,7 +279,7 @@ def test_readmes_belong_to_the_only_person_and_make_no_person_of_their_own(engin
     assert [(each.name, each.languages, each.person) for each in corpus_projects(facts, TODAY)] == [
         ("Kafkaesque", (), "Ann Lee"), ("kelp", ("Rust",), "Ann Lee")
     ]  # fmt: skip
-    put(engine, "bo.txt", "Bo Ek", [(PersonFacts(name="Bo Ek"), "Bo Ek")])
+    put(engine, "bo.txt", "Bo Ek", [(PersonFacts(name="Bo Ek"), "Bo Ek")], category="resume")
     facts = read_facts(engine.store, Filters(), "owner")
     assert [person.name for person in group_people(facts, TODAY)] == ["Ann Lee", "Bo Ek"]
     assert [each.person for each in corpus_projects(facts, TODAY)] == ["Ann Lee", ""]

@@ -12,7 +12,6 @@ from pipelines.query.answerers import careers, corpus, overview
 from pipelines.query.answerers.overview import OverviewAnswer
 from pipelines.query.careers.by_kind import CAREER_KINDS, CareerOf, answer_of_kind
 from pipelines.query.careers.computed_answer import ComputedAnswer, undated_note
-from pipelines.query.careers.disagreements import CAREER_CATEGORIES
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.person_filter import unknown_people
@@ -22,7 +21,7 @@ from pipelines.query.question.overview import overview_of_kind
 from pipelines.query.question.words import read, words
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
-from pipelines.store.known_names import name_words
+from pipelines.store.known_names import CAREER_CATEGORIES, name_words
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold, word_parts
 

@@ -10,7 +10,7 @@ from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
 from pipelines.facts import PersonFacts, ProjectDetail, ProjectFacts, SummaryFacts, TalkFacts
 from pipelines.query.answer import AnswerEvents
 from pipelines.query.careers.computed_answer import job_item, study_items
-from pipelines.query.careers.disagreements import CAREER_CATEGORIES, Disagreement, fact_source
+from pipelines.query.careers.disagreements import Disagreement, fact_source
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.layout import CitedText, joined
@@ -21,6 +21,7 @@ from pipelines.query.search import Search
 from pipelines.query.verification.normalise import contains_phrase, folded_words
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact
+from pipelines.store.known_names import CAREER_CATEGORIES
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import fold

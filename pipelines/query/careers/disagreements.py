@@ -15,7 +15,6 @@ from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
 from pipelines.text import fold
 
-CAREER_CATEGORIES = frozenset({"resume", "linkedin"})  # categories of documents that state career facts
 _MIN_OVERLAP = 0.25  # of the months of either that both have, for two jobs at one employer to be taken for one
 _MAX_QUOTE = 400  # characters of a quotation; a longer one is only the sentence with the value
 # The same word of a title, by its stem.

@@ -20,7 +20,7 @@ from pipelines.facts import (
 )
 from pipelines.months import MonthRange, month_range, months_agree, overlap_share
 from pipelines.store.facts import Fact
-from pipelines.store.known_names import is_same_name, name_words
+from pipelines.store.known_names import is_same_name, name_words, names_of_people
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
 
@@ -291,12 +291,14 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
     by_document: dict[str, list[Fact]] = {}
     for fact in facts:
         by_document.setdefault(fact.document_id, []).append(fact)
+    stated = [(name, held[0].category) for held in by_document.values() if (name := _stated_name(held))]
+    known_names = frozenset(names_of_people(stated))
     groups: list[tuple[frozenset[str], str, list[Fact]]] = []
     nameless: list[list[Fact]] = []
-    for held in sorted(by_document.values(), key=lambda held: _fact_order(held[0])):
-        name = next(
-            (fact.record.name for fact in held if isinstance(fact.record, PersonFacts) and fact.record.name), ""
-        )
+    for all_held in sorted(by_document.values(), key=lambda held: _fact_order(held[0])):
+        stated_name = _stated_name(all_held)
+        name = stated_name if stated_name in known_names else ""
+        held = all_held if name == stated_name else list(filter(_is_work, all_held))
         words = name_words(name)
         place = next((i for i, (other, _, _) in enumerate(groups) if is_same_name(words, other)), None)
         if not words:
@@ -305,6 +307,10 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
             groups.append((words, name, list(held)))
         else:
             groups[place][2].extend(held)
+    for held in list(nameless):
+        if owners := [group for group in groups if _shares_organisation(held, group[2])]:
+            owners[0][2].extend(held)
+            nameless.remove(held)
     if len(groups) != 1:
         nameless = [held for held in nameless if not all(map(_is_work, held))]
     if nameless and len(groups) <= 1:
@@ -314,6 +320,20 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
     else:
         groups += [(frozenset[str](), "", held) for held in nameless]
     return sorted((_person(name, held, today) for _, name, held in groups), key=lambda person: person.name)
+
+
+def _stated_name(facts: Iterable[Fact]) -> str:
+    return next((fact.record.name for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name), "")
+
+
+def _shares_organisation(facts: Iterable[Fact], known: Iterable[Fact]) -> bool:
+    """True if both state an employer or a school of one name."""
+    one, other = ({_words(name) for fact in held if (name := _organisation(fact))} for held in (facts, known))
+    return not one.isdisjoint(other)
+
+
+def _organisation(fact: Fact) -> str:
+    return str(getattr(fact.record, "company", "") or getattr(fact.record, "institution", ""))
 
 
 def _is_work(fact: Fact) -> bool:

@@ -510,3 +510,10 @@ def test_a_copied_page_has_levels_and_dates_beside_names() -> None:
     assert [(one.name, one.start_month) for one in facts(TOWN, CertificationFacts)] == [
         ("Boat licence (category D)", "2017-01"), ("Chartered Planner", "2022-06")
     ]  # fmt: skip
+
+
+def test_below_the_menu_of_a_copied_page_the_name_is_what_later_rows_say_again() -> None:
+    menu = "Skip to main content\nHome\nMy Network\nJobs\n"
+    text = f"{menu}Ann Zorklund\nAnn Zorklund\nData engineer\nLeith, Scotland\n\nAbout\nI make maps.\n\nActivity\n"
+    (person,) = facts(f"{text}Zorklund posted this\n\nExperience\nEngineer\nAcme\nJan 2019 - Present\n", PersonFacts)
+    assert person.name == "Ann Zorklund"

@@ -538,3 +538,19 @@ def test_the_jobs_that_call_themselves_voluntary_are_what_somebody_volunteered(q
 def test_a_list_of_programs_is_none_of_programming_languages() -> None:
     programs = fact(SkillsFacts(skills=("QGIS", "Abaqus"), group="Programs"), "Programs: QGIS, Abaqus")
     assert listed("Which programming languages does Ann know?", [ANN, programs]) == []
+
+
+def test_a_heading_of_another_page_is_nobody_where_a_resume_names_its_person() -> None:
+    page = {"document": "talks.txt", "category": "generic"}
+    heading = [fact(PersonFacts(name="FOR ORGANISERS"), "FOR ORGANISERS", **page), job("Maribor", "", "", **page)]
+    assert [person.name for person in known([*RESUME, *heading])] == ["Ann Lee"]
+    assert "Maribor" not in [job.record.company for job in only([*RESUME, *heading]).jobs]
+    assert [person.name for person in known(heading)] == ["FOR ORGANISERS"]
+
+
+def test_a_profile_without_a_name_is_of_whoever_worked_there() -> None:
+    bo = [fact(PersonFacts(name="Bo Ek"), "Bo Ek", "bo.pdf"), job("Keel", "2020-01", "2021-01", document="bo.pdf")]
+    profile = job("Keel", "2020-01", "2021-02", **ON_LINKEDIN)
+    people = {person.name: person.documents for person in known([*RESUME, *bo, profile])}
+    assert people["Bo Ek"] == ("bo.pdf", ON_LINKEDIN["document"])
+    assert "" not in people

@@ -13,6 +13,7 @@ from pipelines.ingestion.parsers.careers.people import is_name
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.words import word_lists
+from pipelines.store.known_names import is_ordinary
 from pipelines.text import fold, is_page_number, letters_of, plain, word_parts
 from pipelines.types import Block, Document
 
@@ -174,7 +175,7 @@ def _section_names(rows: Sequence[Row], slug: str) -> list[tuple[str, bool]]:
     marked = 3 * sum(map(bool, levels)) > 2 * len(levels)
     named = _name_row(rows, slug, marked)
     found: list[tuple[str, bool]] = []
-    current, level, person = "person", 0, rows[named].words if named is not None else ""
+    current, level, person = "other" if named else "person", 0, rows[named].words if named is not None else ""
     opened: set[str] = set()
     for at, row in enumerate(rows):
         title = _title(row, current, level, marked)
@@ -210,7 +211,7 @@ def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
     if not rows or not titles:
         return None
     if titles[0] > 0:
-        return next((at for at in range(titles[0]) if _is_slug(rows[at].words, slug)), 0)
+        return next((at for at in range(titles[0]) if _is_slug(rows[at].words, slug)), _said_again(rows, titles[0]))
     main = next((at for at in titles if title_section(rows[at].words) in ("summary", "experience", "education")), None)
     last = main if main is not None else len(rows)
     within = sorted(set(range(1, last)).difference(titles))
@@ -219,6 +220,23 @@ def _name_row(rows: Sequence[Row], slug: str, marked: bool) -> int | None:
     if addressed or headed:
         return addressed[0] if addressed else min(headed, key=lambda at: (rows[at].level, -at))
     return _name_before(rows, max(title for title in titles if title < last), last) if within else None
+
+
+def _said_again(rows: Sequence[Row], title: int) -> int:
+    """Above the first title, the row like a name of which a rare word stands in a later row ("Ifeoma posted this").
+
+    A page copied from a browser opens with its menu; 0 without such a row.
+    """
+    later = [set(word_parts(row.words)) for row in rows]
+    return next(
+        (
+            at
+            for at, row in enumerate(rows[:title])
+            if is_name(row.words.split())
+            and any(word in said for word in word_parts(row.words) if not is_ordinary(word) for said in later[at + 1 :])
+        ),
+        0,
+    )
 
 
 def _name_before(rows: Sequence[Row], title: int, main: int) -> int | None:
