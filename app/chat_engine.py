@@ -14,8 +14,8 @@ from app.uploads import bring_back, set_aside
 from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
-from pipelines.ingestion.rollback import plan_rollback, roll_back
-from pipelines.ingestion.run import Ingestion
+from pipelines.ingestion.rollback import RollbackPlan, plan_rollback, roll_back
+from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging
 from pipelines.query.careers.people import Person, group_people
@@ -25,7 +25,7 @@ from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
 from pipelines.store.conversations import Holder
 from pipelines.store.database import reading
-from pipelines.store.document_details import DocumentDetails, document_details
+from pipelines.store.document_details import DocumentDetails, KeptVersion, document_details, kept_versions
 from pipelines.store.documents import lines_of, passage
 from pipelines.store.facts import read_facts
 from pipelines.store.originals import original_path
@@ -155,6 +155,11 @@ class ChatEngine:
         """The stored conversations of a holder."""
         return Archive(self._engine.database.engine, holder)
 
+    def versions(self, document_id: str) -> tuple[KeptVersion, ...]:
+        """The versions of a document that runs replaced, newest first; none for a visitor."""
+        with reading(self._engine.database.engine, "reading versions") as connection:
+            return kept_versions(connection, document_id) if self.audience == "owner" else ()
+
     def document(self, document_id: str) -> DocumentDetails | None:
         """A document with all that is derived from it; None if it is gone."""
         with reading(self._engine.database.engine, "reading a document"):
@@ -205,9 +210,14 @@ class ChatEngine:
             RetrievalError: If there is no such run.
         """
         ingestion = self.ingestion()
-        undo = plan_rollback(ingestion.database, run_id)
-        bring_back(self._uploads, {step.item.uri for step in undo.steps})
-        roll_back(ingestion, undo)
+        self.roll_back(ingestion, plan_rollback(ingestion.database, run_id))
+
+    def roll_back(self, ingestion: Ingestion, undo: RollbackPlan, on_progress: Progress | None = None) -> None:
+        """Undo a run with the files of uploads: those of removed documents come back, those it added are set aside."""
+        bring_back(self._uploads, {step.item.uri for step in undo.steps if step.action == "add"})
+        roll_back(ingestion, undo, on_progress)
+        added = {step.item.uri for step in undo.steps if step.action == "remove"}
+        set_aside(self._uploads, added - {document.source_uri for document in ingestion.known()})
 
     def close(self) -> None:
         """Close the database connections."""

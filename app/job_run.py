@@ -9,7 +9,7 @@ from app.chat_engine import ChatEngine
 from pipelines.errors import SourceError
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.reindex import plan_reindex
-from pipelines.ingestion.rollback import RollbackPlan, plan_rollback, roll_back
+from pipelines.ingestion.rollback import RollbackPlan, plan_rollback
 from pipelines.ingestion.run import Overrides, Progress
 from pipelines.store.database import reading
 from pipelines.store.jobs import ClaimedJob, add_run, end_files, expect_files, waiting_files
@@ -43,7 +43,7 @@ class JobRun:
                 for run_id in reversed(task["runs"]):
                     undo = _only(plan_rollback(self._ingestion.database, run_id), str(task.get("document", "")))
                     self._expect(undo.plan)
-                    roll_back(self._ingestion, undo, on_progress=self._progress(undo.plan))
+                    self._chat.roll_back(self._ingestion, undo, self._progress(undo.plan))
 
     @property
     def _overrides(self) -> Overrides:

@@ -5,14 +5,13 @@ from typing import Any
 
 from app.answer import run_before
 from app.conversation import Exchange
-from app.typeset import merged, page_blocks
+from app.typeset import is_markdown, merged, page_blocks
 from app.wording import FINDING, cited_place, link, readable
 from pipelines.answers import Citation, Source
 
 Read = Callable[[str, int, int, int], tuple[str, str, str] | None]
 _AROUND = 6000  # characters on each side of the cited words
 _WIDEST = 40_000  # characters between the first and the last citation of a document that are shown together
-_PLAIN = (".txt", ".text", ".pdf", ".docx", ".odt", ".csv", ".tsv")
 
 
 def reader_data(exchange: Exchange, n: int, sentence: int | None, read: Read) -> dict[str, Any]:
@@ -72,9 +71,8 @@ def _text(exchange: Exchange, source: Source, evidence: Sequence[Citation], read
     stop = after.rfind("\n") if len(after) == _AROUND and "\n" in after else len(after)
     text, offset = before[begin:] + inside + after[:stop], start - len(before) + begin
     places = [(a - offset, b - offset) for a, b in shown]
-    is_markdown = not source.documentName.lower().endswith(_PLAIN)
     chosen = [at for at, (a, b) in enumerate(shown) if any(a <= first and last <= b for first, last in spans)]
-    blocks = page_blocks(text, places, is_markdown=is_markdown)
+    blocks = page_blocks(text, places, is_markdown=is_markdown(source.documentName))
     return {"note": "", "blocks": blocks, "evidence": chosen, "spans": len(shown)}
 
 

@@ -44,7 +44,8 @@ def style() -> None:
     """Load the style sheet of every page, and what says that the connection is lost."""
     st.html(_ASSETS / "style.css")
     with st.container(key="connection"):
-        _connection(key="connection_line", height=1)
+        named = [st.query_params.get(each, "") for each in ("d", "trace")]
+        _connection(key="connection_line", data={"opened": named}, height=1)
 
 
 def attend(questions: int, *, writing: bool) -> None:
@@ -120,20 +121,27 @@ def answer(
 # The source
 
 
-def reader(
-    data: dict[str, Any], on_close: Callable[[], None], on_page: Callable[[], None], on_wrong: Callable[[], None]
-) -> None:
+def reader(data: dict[str, Any], on_close: Callable[[], None], **on: Callable[[], None]) -> None:
     """Show the open source, as `reader_data` gives it.
 
     Args:
-        data: With `key`, a name for it, `picture`, its page, and `reported`, None where it cannot be reported.
+        data: With `key`, a name for it; of `picture` (its page), `reported`, `versions` and `library` what is known.
         on_close: Closes it.
-        on_page: Asks for the picture of its page.
-        on_wrong: Reports it as wrong, or takes that back.
+        on: What draws its `page`, reports it as `wrong` or takes that back, and brings a version back (`restore`).
     """
+    unknown: dict[str, Any] = {
+        "page": None,
+        "isDrawable": False,
+        "picture": None,
+        "reported": None,
+        "versions": [],
+        "library": "",
+    }
     with st.container(key="source"):
-        _reader(key="reader", data=data, on_close_change=on_close, on_page_change=on_page, on_wrong_change=on_wrong,
-                height=1)  # fmt: skip
+        acts: dict[str, Any] = {
+            f"on_{name}_change": on.get(name, lambda: None) for name in ("page", "wrong", "restore")
+        }
+        _reader(key="reader", data=unknown | data, on_close_change=on_close, **acts, height=1)
 
 
 def career(data: dict[str, Any], on_open: Callable[[], None]) -> None:

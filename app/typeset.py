@@ -21,6 +21,7 @@ _CELL = "\ue002"  # between two cells of a row
 _NOTE = ("\ue000", "\ue001")  # around the number of a footnote, in Unicode's private use
 _OWN_LINE = re.compile(r"[ \t]*(?:[-*+•·–>|#]|\d{1,3}[.)]\s|```|~~~|$)")
 _STYLES = {"**": "b", "__": "b", "*": "i", "_": "i", "***": "bi", "`": "c", "``": "c"}
+_PLAIN = (".txt", ".text", ".pdf", ".docx", ".odt", ".csv", ".tsv")
 _WRAPPED = 50  # a line this long that is followed by running text was broken by width, not by meaning
 
 
@@ -59,7 +60,7 @@ def running_html(pieces: Sequence[str | int], state: str, standing_in: str = "")
     With `standing_in`, the note of that text above it, it is marked as a quotation that will be replaced.
     """
     text = "".join(f"{_NOTE[0]}{piece}{_NOTE[1]}" if isinstance(piece, int) else piece for piece in pieces)
-    body = _blocks_html(page_blocks(completed(text), (), is_markdown=True))
+    body = blocks_html(page_blocks(completed(text), (), is_markdown=True))
     body = body.replace(_NOTE[0], '<sup class="fn-mark">').replace(_NOTE[1], "</sup>")
     note = f'<p class="fn-note">{escape(standing_in)}</p>' if standing_in else ""
     kind = "fn-prose fn-running fn-preview" if standing_in else "fn-prose fn-running"
@@ -100,7 +101,12 @@ def _is_opening(text: str) -> bool:
     return bare != text and (bare[-1:] in ("", " ", "\n") or bool(last.count("**") % 2 or last.count("`") % 2))
 
 
-def _blocks_html(blocks: Iterable[dict[str, Any]]) -> str:
+def is_markdown(name: str) -> bool:
+    """False for a file in whose text an asterisk is no mark, by its name."""
+    return not name.lower().endswith(_PLAIN)
+
+
+def blocks_html(blocks: Iterable[dict[str, Any]]) -> str:
     """The blocks of `page_blocks` as HTML."""
     made = ""
     for is_table, group in groupby(blocks, lambda block: block["kind"] in ("head", "row")):

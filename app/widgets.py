@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -83,19 +83,36 @@ def reader(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> Non
     query, n, name = _query(engine, exchange), place.n, session.open_name()
     data = reader_data(exchange, n, place.sentence, engine.passage)
     data |= {"number": None} if place.entry < 0 else {}
-    original = engine.original(exchange.sources[n].document_id) if data["page"] else None
+    document_id, document = exchange.sources[n].document_id, exchange.sources[n].documentName
+    if engine.audience == "owner":
+        data |= {"library": document_id, "versions": list(_versions(engine, document_id))}
+    original = engine.original(document_id) if data["page"] else None
     wanted = st.session_state.get("drawn_page") == name
     drawn = None
     if original and wanted:
         spans = [] if data["note"] else data["cited"]  # those of a document that changed since mean nothing
-        drawn = _page_picture(original, data["page"], engine.lines(exchange.sources[n].document_id, spans)) or False
+        drawn = _page_picture(original, data["page"], engine.lines(document_id, spans)) or False
     reported = (query, n) in _remembered(engine) if query else None
     render.reader(
         data | {"key": name, "isDrawable": original is not None, "picture": drawn, "reported": reported},
         session.close_source,
-        lambda: st.session_state.update(drawn_page=name),
-        lambda: report(engine, exchange, n),
+        page=lambda: st.session_state.update(drawn_page=name),
+        wrong=lambda: report(engine, exchange, n),
+        restore=lambda: _restore(engine, document_id, document),
     )
+
+
+def _versions(engine: ChatEngine, document_id: str) -> Iterator[tuple[str, int]]:
+    """(what it was, the run that undone brings it back) of each version of a document."""
+    for version in engine.versions(document_id):
+        when = f"{version.replaced_at:%d %b %Y}"
+        yield f"{version.title}, {version.characters:,} characters, replaced on {when}", version.run_id or 0
+
+
+def _restore(engine: ChatEngine, document_id: str, name: str) -> None:
+    if run_id := st.session_state["reader"].get("restore"):
+        engine.jobs.restore(document_id, name, int(run_id))
+        st.toast(f"{literal(name)} becomes what it was before.")
 
 
 def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:

@@ -13,7 +13,7 @@ from app.components.tray import tray
 from app.typeset import literal
 from app.widgets import upload_box
 from pipelines.errors import FootnoteError
-from pipelines.wording import with_hint
+from pipelines.wording import format_count, with_hint
 
 _SHOWN = 50  # rows, until more are asked for
 _ORDERS: dict[str, Callable[[Shelved], Any]] = {
@@ -114,6 +114,10 @@ def _documents(engine: ChatEngine, shelf: Shelf) -> None:
         order = st.selectbox("Order", list(_ORDERS), key="library_order_by", width=160)
     named = [each for each in documents if all(word in _names(each) for word in words)]
     shown = _SHOWN * (1 + int(st.session_state.get("library_pages", 0)))
+    picked = [each for each in named if st.session_state.get(f"pick_{each.id}")]
+    if picked:
+        st.button(f"Remove {format_count(len(picked), 'document')}", key="remove_picked", icon=":material/delete:",
+                  on_click=_trying, args=(partial(_remove, engine, *picked),))  # fmt: skip
     with st.container(key="library_rows", gap="small"):
         for document in sorted(named, key=_ORDERS[order])[:shown]:
             _row(engine, document)
@@ -133,6 +137,7 @@ def _show_more() -> None:
 
 def _row(engine: ChatEngine, document: Shelved) -> None:
     with st.container(key=f"row_{document.id}", horizontal=True, vertical_alignment="center", gap="small"):
+        st.checkbox(f"Choose {document.name}", key=f"pick_{document.id}", label_visibility="collapsed", width="content")
         with st.container(gap=None):
             st.button(literal(document.title or document.name), key=f"open_{document.id}", type="tertiary",
                       icon=":material/description:", on_click=_open, args=(document.id,))  # fmt: skip
@@ -153,8 +158,9 @@ def _failures(shelf: Shelf, named: Collection[str]) -> None:
         render.problem(f"{failure.name} could not be taken in", with_hint(failure.reason, failure.hint) + still)
 
 
-def _remove(engine: ChatEngine, document: Shelved) -> None:
-    st.session_state["removed"] = engine.remove([document]), document.name
+def _remove(engine: ChatEngine, *chosen: Shelved) -> None:
+    named = chosen[0].name if len(chosen) == 1 else format_count(len(chosen), "document")
+    st.session_state["removed"] = engine.remove(chosen), named
     st.query_params.pop("d", None)
 
 

@@ -1,5 +1,5 @@
 // A lost connection is said in a line that goes when the server is there again; Streamlit, which goes on trying, says
-// it in a dialog over everything.
+// it in a dialog over everything. What is opened in place of a list is shown from its beginning.
 const line = document.createElement("div");
 line.role = "status";
 line.className = "fn-away";
@@ -15,7 +15,10 @@ function look() {
 }
 
 let watch = null;
-export default function () {
+let opened = "";
+export default function ({ data }) {
+  if (opened !== String(data.opened)) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+  opened = String(data.opened);
   watch ??= setInterval(look, 250);
   const page = document.querySelector(".stApp");
   if (page && line.parentElement !== page) page.append(line);

@@ -157,6 +157,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const panel = make("section", "fn-panel");
     const list = panel.appendChild(make("dl", "fn-details"));
     for (const [name, value] of data.details) list.append(make("dt", "", name), make("dd", "", value));
+    for (const [said, run] of data.versions) {
+      const line = panel.appendChild(make("p", "fn-version", said));
+      if (run) line.append(" ", button("Restore", () => setTriggerValue("restore", run)));
+    }
+    if (data.library) {
+      const link = panel.appendChild(make("p")).appendChild(make("a", "", "Open in the library, with its original"));
+      [link.href, link.target] = [`library?d=${encodeURIComponent(data.library)}`, "_blank"];
+    }
     if (data.reported !== null) {
       const text = data.reported ? "Reported as wrong" : "Wrong source";
       panel.append(button(text, () => setTriggerValue("wrong", true), "fn-tool fn-wrong"));

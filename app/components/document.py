@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
+from pathlib import PurePosixPath
 
 import streamlit as st
 
 from app.chat_engine import ChatEngine
-from app.typeset import literal
+from app.typeset import blocks_html, is_markdown, literal, page_blocks
 from app.wording import address
 from pipelines.store.document_details import DocumentDetails
 from pipelines.types import CATEGORIES
@@ -59,6 +60,9 @@ def _actions(engine: ChatEngine, found: DocumentDetails, trying: Trying, on_remo
         st.button("Save", key="save_document", disabled=not changed, on_click=trying,
                   args=(partial(reread, **changed),))  # fmt: skip
         st.button("Read again", key="reread", icon=":material/refresh:", on_click=trying, args=(reread,))
+        if original := engine.original(document.id):
+            st.download_button("Original", original.read_bytes, file_name=PurePosixPath(document.name).name,
+                               key="original", icon=":material/download:", on_click="ignore")  # fmt: skip
         st.button("Remove", key="remove_document", icon=":material/delete:", on_click=on_remove)
 
 
@@ -68,24 +72,24 @@ def _place(category: str) -> int | None:
 
 def _text(found: DocumentDetails) -> Iterator[str]:
     """The text, each node under the name of its section; what is in no node is marked as not searched."""
-    text, at = found.document.text, 0
+    text, name, at = found.document.text, found.document.name, 0
     for node in sorted(found.nodes, key=lambda each: (each.start, -each.end)):
         if node.end <= at:
             continue
-        yield _part("Not searched", text[at : node.start])
+        yield _part(name, "Not searched", text[at : node.start])
         page = f" · page {node.page}" if node.page else ""
-        yield _part(f"{node.section or 'Text'}{page}", text[max(at, node.start) : node.end])
+        yield _part(name, f"{node.section or 'Text'}{page}", text[max(at, node.start) : node.end])
         at = node.end
         if at > _MOST_SHOWN:
             yield f'<p class="fn-note">{len(text) - at:,} more characters are not shown here.</p>'
             return
-    yield _part("Not searched", text[at:])
+    yield _part(name, "Not searched", text[at:])
 
 
-def _part(heading: str, text: str) -> str:
-    if not text.strip():
-        return ""
-    return f'<section class="fn-node"><small>{escape(heading)}</small><div>{escape(text.strip())}</div></section>'
+def _part(name: str, heading: str, text: str) -> str:
+    body = blocks_html(page_blocks(text.strip("\n"), (), is_markdown=is_markdown(name)))
+    inside = f'<small>{escape(heading)}</small><div class="fn-page">{body}</div>'
+    return f'<section class="fn-node">{inside}</section>' if body else ""
 
 
 def _facts(found: DocumentDetails) -> None:

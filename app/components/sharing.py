@@ -50,14 +50,7 @@ def shared_page(engine: ChatEngine, token: str) -> None:
         except FootnoteError as error:
             render.problem(error.message, error.hint)
             return
-        data |= {
-            "key": "/".join(map(str, opened)),
-            "page": None,
-            "isDrawable": False,
-            "picture": None,
-            "reported": None,
-        }
-        render.reader(data, _close, lambda: None, lambda: None)
+        render.reader(data | {"key": "/".join(map(str, opened)), "page": None}, _close)
 
 
 def _open() -> None:

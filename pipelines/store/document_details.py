@@ -65,7 +65,7 @@ def document_details(reader: NodeReader, document_id: str, audience: Audience) -
         if document is None:
             return None
         stated = _facts(connection, document)
-        alike, versions = _alike(connection, document, audience), _versions(connection, document_id)
+        alike, versions = _alike(connection, document, audience), kept_versions(connection, document_id)
     nodes = reader.window(document_id, 0, _ALL, filters=Filters(), audience=audience)
     places = [
         NodePlace(node.metadata["start"], node.metadata["end"], node.metadata.get("section", ""),
@@ -96,7 +96,8 @@ def _alike(connection: Connection, document: Document, audience: Audience) -> tu
     return tuple(connection.execute(names).scalars())
 
 
-def _versions(connection: Connection, document_id: str) -> tuple[KeptVersion, ...]:
+def kept_versions(connection: Connection, document_id: str) -> tuple[KeptVersion, ...]:
+    """The versions of a document that runs replaced, newest first."""
     v = document_versions.c
     columns = (v.run_id, v.replaced_at, v.row["title"].astext.label("title"),
                func.length(v.row["text"].astext).label("characters"))  # fmt: skip

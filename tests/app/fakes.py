@@ -391,6 +391,9 @@ class FakeEngine:
     def archive(self, holder: Holder) -> FakeArchive:
         return self.stored
 
+    def versions(self, document_id: str) -> tuple[KeptVersion, ...]:
+        return (KeptVersion(5, datetime(2026, 3, 1, tzinfo=UTC), "Old", 80),) if self.audience == "owner" else ()
+
     def document(self, document_id: str) -> DocumentDetails | None:
         text = self.texts.get(document_id)
         if text is None:
@@ -423,6 +426,9 @@ class FakeEngine:
         self.bin = [document for document in self.documents if document in chosen]
         self.documents = [document for document in self.documents if document not in chosen]
         return len(self.removed)
+
+    def roll_back(self, ingestion: object, undo: object, on_progress: object = None) -> None:
+        """The worker's."""
 
     def undo_removal(self, run_id: int) -> None:
         self.documents += self.bin

@@ -162,6 +162,22 @@ def test_a_removal_can_be_undone(engine: FakeEngine, library: Open) -> None:
     assert not at.exception
 
 
+def test_several_rows_are_removed_at_once_and_come_back_with_one_undo(engine: FakeEngine, library: Open) -> None:
+    engine.documents = [shelved(f"{n}.md") for n in range(4)]
+    at = library()
+    assert not [button for button in at.button if button.key == "remove_picked"]
+    for n in (0, 1, 3):
+        at.checkbox(key=f"pick_{n}.md").check()
+    button = at.run().button(key="remove_picked")
+    assert button.label == "Remove 3 documents"
+    at = button.click().run()
+    assert [title for title, _ in rows(at)] == ["2.md"]
+    assert "Removed 3 documents." in [caption.value for caption in at.caption]
+    at.button(key="restore_documents").click().run()
+    assert len(rows(at)) == 4
+    assert not at.exception
+
+
 def test_an_empty_library_says_so(engine: FakeEngine, library: Open) -> None:
     engine.documents = []
     at = library()

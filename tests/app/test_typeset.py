@@ -68,6 +68,8 @@ def test_the_widgets_never_write_html() -> None:
         for guarded in (
             'if (data.link.startsWith("http")) {\n    const link = where.appendChild(make("a", "", data.name));\n    '
             "[link.href,",
+            "[link.href, link.target] = [`library?d=${encodeURIComponent(data.library)}`",
+            "inspect.href = `inspect?trace=${encodeURIComponent(data.trace)}`",
             'if (data.picture.image.startsWith("data:image/png;")) image.src = data.picture.image;',
         ):
             text = text.replace(guarded, "")

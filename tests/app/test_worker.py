@@ -51,9 +51,13 @@ def test_a_job_can_be_undone_whole(chat: ChatEngine) -> None:
     [job] = chat.jobs.recent()
     assert (job.state, job.files, job.ended, job.failed, len(job.runs)) == ("done", 3, 3, 0, 1)
     assert len(chat.shelf().documents) == 3
+    uploads = chat.settings.home.resolve() / "uploads"
+    assert len(list(uploads.glob("*.md"))) == 3
     chat.jobs.undo(job)
     work(chat)
     assert chat.shelf().documents == ()
+    assert list(uploads.glob("*.md")) == [], "no file is left that nothing names"
+    assert len(list((uploads / ".removed").glob("*"))) == 3, "for a day"
     assert [(each.kind, each.state, each.ended) for each in chat.jobs.recent()] == [("undo", "done", 3)]
 
 
