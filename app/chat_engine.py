@@ -2,22 +2,24 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from app.archive import Archive
+from app.face import data_url
 from app.jobs import Jobs
 from app.pack import pack_archive
 from app.uploads import bring_back, set_aside
-from config.settings import Settings
+from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.rollback import RollbackPlan, plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.ingestion.workers import Executor, build_executor
-from pipelines.observe import configure_logging
+from pipelines.observe import configure_logging, log_failure
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.engine import Event, QueryEngine, build_query_engine
 from pipelines.query.inspection import Inspection
@@ -27,8 +29,10 @@ from pipelines.store.conversations import Holder
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, KeptVersion, document_details, kept_versions
 from pipelines.store.documents import lines_of, passage
-from pipelines.store.facts import read_facts
+from pipelines.store.facts import read_facts, stated_people
+from pipelines.store.known_names import only_person
 from pipelines.store.originals import original_path
+from pipelines.store.persona import read_persona, save_persona
 from pipelines.store.query_log import Feedback, feedback_given, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
@@ -88,7 +92,7 @@ class ChatEngine:
     """One object for every page; safe to share between sessions."""
 
     def __init__(self, engine: QueryEngine, writer: HeaderWriter | None, executor: Executor) -> None:
-        self._engine = engine
+        self._engine = self._speaking = engine
         self._writer = writer
         self._executor = executor
         self.settings = engine.settings
@@ -101,11 +105,39 @@ class ChatEngine:
 
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
         """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
-        return self._engine.answer(question, history=history, filters=filters, audience=self.audience)
+        return self._as(self.persona()).answer(question, history=history, filters=filters, audience=self.audience)
 
     def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
         """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
         return self._engine.suggest(answer, history=history, filters=filters, audience=self.audience)
+
+    def ask(self, question: str) -> Answer:
+        """The answer to a question that nobody asked; it is not logged."""
+        return self._engine.ask(question, filters=Filters(), audience=self.audience, record=False)
+
+    def persona(self) -> PersonaSettings:
+        """Whose documents these are: as set, as stored, or by the only person whom the documents name."""
+        persona, _ = read_persona(self._engine.database.engine, self.settings.persona)
+        if persona.name:
+            return persona
+        name = only_person([name for name, _ in stated_people(self._engine.store, self.audience)])
+        return persona.model_copy(update={"name": name.partition(",")[0]})
+
+    def picture(self) -> str:
+        """The picture of the persona as a data URL; empty without one."""
+        if path := self.settings.persona.picture:
+            return _picture_of(path)
+        return read_persona(self._engine.database.engine, self.settings.persona)[1]
+
+    def save_persona(self, changed: PersonaSettings, picture: str) -> None:
+        """Store the persona of the page."""
+        save_persona(self._engine.database.engine, changed, picture)
+
+    def _as(self, persona: PersonaSettings) -> QueryEngine:
+        """The engine that answers in the voice of a persona."""
+        if self._speaking.settings.persona != persona:
+            self._speaking = replace(self._engine, settings=self.settings.model_copy(update={"persona": persona}))
+        return self._speaking
 
     def questions(self) -> Sequence[StoredQuestion]:
         """The questions that were tried and have an answer; none where they cannot be read."""
@@ -134,7 +166,7 @@ class ChatEngine:
         """The archive of an answer that was given; raises what `pack_answer` raises."""
         options = self.settings.retrieval
         request = Request(answer.question, filters, self.audience, options.mode, self._engine.passages, tuple(history))
-        return pack_archive(pack_answer(self._engine, request, answer))
+        return pack_archive(pack_answer(self._as(self.persona()), request, answer))
 
     def people(self, today: date) -> list[Person]:
         """The people whose careers the documents state, by name; undated jobs that go on end today."""
@@ -254,6 +286,15 @@ def build_chat_engine(settings: Settings) -> ChatEngine:
     engine = build_query_engine(settings)
     writer = build_header_writer(settings, engine.database.engine)
     return ChatEngine(engine, writer, build_executor(settings.ingestion))
+
+
+@cache
+def _picture_of(path: str) -> str:
+    try:
+        return data_url(Path(path).read_bytes())
+    except OSError as error:
+        log_failure("the picture of the persona cannot be read", error)
+        return ""
 
 
 def _shelved(row: dict[str, Any]) -> Shelved:

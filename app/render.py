@@ -13,9 +13,11 @@ from app.answer import answer_data
 from app.answer_markdown import as_markdown
 from app.chat_engine import Shelf
 from app.conversation import Exchange
+from app.face import accent_style, heading, nothing_yet
 from app.session import is_visitor
 from app.typeset import running_html
-from app.wording import readable, without_settings
+from app.wording import address, readable, without_settings
+from config.settings import PersonaSettings
 from pipelines.types import IngestItem
 from pipelines.wording import with_hint
 
@@ -73,10 +75,44 @@ def skeleton() -> Iterator[None]:
             slot.empty()
 
 
-def visitor_bar(name: str, shelf: Shelf, on_new: Callable[[], None]) -> None:
+def accent(colour: str) -> None:
+    """Set the accent colour of the page; the one of the style sheet without one."""
+    if colour:
+        st.html(accent_style(colour))
+
+
+def portrait(picture: str) -> str:
+    """The picture of the persona, which says nothing that its name does not; empty without one."""
+    return f'<img class="fn-portrait" src="{escape(picture)}" alt="">' if picture else ""
+
+
+def greeting(persona: PersonaSettings, picture: str, documents: int) -> None:
+    """Show whose documents these are, above the first questions."""
+    if not documents:
+        said = nothing_yet(persona)
+    else:
+        said = f"{documents} document{'s' * (documents != 1)} to read. Every sentence of an answer carries a footnote; "
+        said += "press it to see the words that it stands on."
+    bio = f'<p class="fn-bio">{escape(persona.bio)}</p>' if persona.bio else ""
+    st.html(
+        f'<div class="fn-welcome">{portrait(picture)}<h1>{escape(heading(persona))}</h1>{bio}<p>{said}</p>'
+        f'<p class="fn-links">{anchors(persona.links)}</p></div>'
+    )
+
+
+def anchors(links: Iterable[str]) -> str:
+    """Links to web addresses; others are left out."""
+    return " ".join(
+        f'<a href="{escape(link)}" rel="noopener noreferrer" target="_blank">{escape(link.partition("://")[2])}</a>'
+        for link in dict.fromkeys(map(address, links))
+        if link
+    )
+
+
+def visitor_bar(name: str, picture: str, shelf: Shelf, on_new: Callable[[], None]) -> None:
     """The bar over a visitor's page: whose documents they are, a new conversation, the documents by name."""
     with st.container(key="visitor_bar", horizontal=True, vertical_alignment="center"):
-        st.html(f'<div class="fn-owner">{escape(name)}</div>')
+        st.html(f'<div class="fn-owner">{portrait(picture)}{escape(name)}</div>')
         st.button("New", key="new", icon=":material/edit_square:", type="tertiary", on_click=on_new)
         count = len(shelf.documents)
         with st.popover(f"{count} document{'s' * (count != 1)}", type="tertiary"):

@@ -47,6 +47,10 @@ _CONSTANTS = frozenset(  # settings of earlier releases
         "ANSWER__FOLLOW_UPS_BY ANSWER__FOLLOW_UP_SECONDS"
     ).split()
 )
+_RENAMED = {
+    f"{_PREFIX}CHAT__TITLE": f"{_PREFIX}PERSONA__NAME",
+    f"{_PREFIX}CHAT__STARTERS": f"{_PREFIX}PERSONA__QUESTIONS",
+}
 _RULE = '[{"match": "*/cv/*", "category": "resume"}]'
 _APP = Path(__file__).parent
 _INSTALLED = _APP / "sample"  # where the wheel puts it
@@ -109,6 +113,8 @@ def _stage_of(field: FieldInfo) -> type[BaseModel] | None:
 def _unknown(name: str) -> ConfigError:
     if name in _CONSTANTS:
         return ConfigError(f"{name} is no longer a setting.", hint="Its value is a constant now; remove it.")
+    if name in _RENAMED:
+        return ConfigError(f"{name} is no longer a setting.", hint=f"It is called {_RENAMED[name]} now.")
     names = [known for known, field in _names().items() if not _stage_of(field)]
     ends_so = [known for known in names if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
     nearest = max(names, key=lambda known: _likeness(name, known))

@@ -3,7 +3,7 @@
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -334,7 +334,10 @@ class AnswerSettings(_Stage):
 
 
 class PersonaSettings(_Stage):
-    """The voice of answers by a language model, of computed answers and of abstentions."""
+    """Whose documents these are: the voice of answers and abstentions, and the face of the chat.
+
+    The page Persona of the chat stores the same; what is set here outranks it.
+    """
 
     voice: Literal["neutral", "first"] = Field(
         "neutral", description="first = in the first person, as the subject of the documents"
@@ -342,16 +345,22 @@ class PersonaSettings(_Stage):
     name: str = Field("", max_length=200, description="name of the person whom the documents are about")
     tone: str = Field("", max_length=200, description="a few words, such as: warm and brief")
     links: tuple[str, ...] = Field((), description="JSON list of addresses offered to readers who ask for more")
+    bio: str = Field("", max_length=300, description="one line about the person, under the greeting")
+    greeting: str = Field("", max_length=120, description="heading of an empty conversation")
+    questions: tuple[str, ...] = Field((), description="JSON list of first questions; empty = from the documents")
+    accent: str = Field("", pattern="^(#[0-9a-fA-F]{6})?$", description="colour of links and footnotes: #1d5f66")
+    picture: str = Field("", description="file of a picture of the person: PNG, JPEG or WebP")
 
 
 class ChatSettings(_Stage):
-    """Address, limits and first questions of the chat."""
+    """Address and limits of the chat."""
 
     host: str = Field("127.0.0.1", description="only loopback addresses are accepted")
     port: int = Field(8501, ge=1, le=65535)
-    title: str = Field("Footnote")
     max_upload_mb: int = Field(100, ge=1)
-    starters: tuple[str, ...] = Field((), description="JSON list of first questions; empty = those of the sample")
+    frame_ancestors: tuple[Annotated[str, Field(pattern=r"^https?://[^\s;,']+$")], ...] = Field(
+        (), description='JSON list of sites that may show the chat in a frame, such as ["https://me.example"]'
+    )
     visitor: bool = Field(
         False, description="only public documents, no library, no uploads: as `footnote chat --visitor`"
     )

@@ -9,10 +9,10 @@ import streamlit as st
 from app import render, session, widgets
 from app.chat_engine import ChatEngine
 from app.components.career import Career, career_of, table_data, timeline
-from app.wording import address
 from pipelines.errors import FootnoteError
 from pipelines.months import duration_text
 from pipelines.query.careers.people import Person
+from pipelines.store.known_names import is_same_name, name_words
 
 
 def page() -> None:
@@ -38,7 +38,7 @@ def page() -> None:
 
 
 def _show(engine: ChatEngine, person: Person, career: Career) -> None:
-    _head(person)
+    _head(engine, person)
     place = session.opened_fact()
     if chart := timeline(career):
         key = session.fresh("career_bars")
@@ -56,18 +56,18 @@ def _open_bar(key: str) -> None:
     session.empty("career_bars")  # or the same bar could not be pressed again
 
 
-def _head(person: Person) -> None:
+def _head(engine: ChatEngine, person: Person) -> None:
     """Name, headline, place and links, as the documents state them."""
     stated: list[Any] = [fact.record for fact in person.stated_facts]
     headline = next((each.headline for each in stated if each.headline), "")
     total = duration_text([job.stretch for job in person.jobs if job.stretch])
     where = next((each.location for each in stated if each.location), "")
     lines = [where, f"{total} of work, times that overlap counted once" if total else ""]
-    links = {address(link) for each in stated for link in each.links} - {""}
-    anchors = "".join(f'<a href="{escape(link)}" rel="noopener noreferrer" target="_blank">{escape(link)}</a> '
-                      for link in sorted(links))  # fmt: skip
+    anchors = render.anchors(link for each in stated for link in each.links)
+    is_owner = is_same_name(name_words(engine.persona().name), name_words(person.name))
+    picture = render.portrait(engine.picture()) if is_owner else ""
     st.html(
-        f'<div class="fn-person"><h1>{escape(person.name or "Somebody")}</h1><p>{escape(headline)}</p>'
+        f'<div class="fn-person">{picture}<h1>{escape(person.name or "Somebody")}</h1><p>{escape(headline)}</p>'
         f'<p class="fn-note">{escape(" · ".join(filter(None, lines)))}</p><p class="fn-note">{anchors}</p></div>'
     )
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import persistence, render, session, widgets
+from app import face, persistence, render, session, widgets
 from app.archive import answering
 from app.chat_engine import ChatEngine, Shelf
 from app.components.conversations import conversation_list, draft_keeper
@@ -19,6 +19,7 @@ from app.conversation import Exchange, read_with
 from app.starters import starters
 from app.typeset import literal
 from app.wording import offers
+from config.settings import PersonaSettings
 from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS
 
@@ -37,13 +38,14 @@ def page() -> None:
         stored = session.archive(engine)
         persistence.open_conversation(stored)
         left = persistence.left_to_answer(stored)
-        shelf = engine.shelf()
+        shelf, persona = engine.shelf(), engine.persona()
     except FootnoteError as error:
         render.problem(error.message, error.hint)
         return
-    st.set_page_config(page_title=engine.settings.chat.title)
+    st.set_page_config(page_title=face.title(persona))
+    render.accent(persona.accent)
     if shelf.documents or session.entries() or engine.audience == "visitor":
-        _converse(engine, shelf, left)
+        _converse(engine, shelf, persona, left)
     else:
         _welcome(engine)
 
@@ -63,14 +65,14 @@ def _welcome(engine: ChatEngine) -> None:
         st.code("footnote ingest ~/portfolio", language="sh")
 
 
-def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
+def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: Exchange | None) -> None:
     is_owner = engine.audience == "owner"
     if is_owner:
         _sidebar(engine)
     else:
-        render.visitor_bar(engine.settings.chat.title, shelf, session.clear)
+        render.visitor_bar(face.title(persona), engine.picture(), shelf, session.clear)
     filters = filter_bar(shelf)
-    typed, files = _question_box(engine, is_owner=is_owner)
+    typed, files = _question_box(engine, face.placeholder(persona, adds_files=is_owner), is_owner=is_owner)
     question, turns = session.pending()
     if typed and session.is_editing():
         persistence.ask_instead(session.archive(engine), typed, filters)
@@ -85,7 +87,7 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
     draft_keeper(engine)
     with st.container(key="reading"):
         if not session.entries() and not question and not files:
-            _greet(engine, shelf)
+            _greet(engine, shelf, persona)
         _show_entries(engine)
         if is_owner:
             tray(engine)
@@ -111,12 +113,12 @@ def _converse(engine: ChatEngine, shelf: Shelf, left: Exchange | None) -> None:
         _follow_ups(engine)
 
 
-def _question_box(engine: ChatEngine, *, is_owner: bool) -> tuple[str, Sequence[UploadedFile]]:
+def _question_box(engine: ChatEngine, placeholder: str, *, is_owner: bool) -> tuple[str, Sequence[UploadedFile]]:
     """(the question that was sent, the files that came with it, which only the owner may add)."""
     if not is_owner:
-        return (st.chat_input("Ask a question", key="question", max_chars=MAX_QUESTION_CHARACTERS) or "").strip(), ()
+        return (st.chat_input(placeholder, key="question", max_chars=MAX_QUESTION_CHARACTERS) or "").strip(), ()
     submitted = st.chat_input(
-        "Ask about these documents, or add some",
+        placeholder,
         key="question",
         max_chars=MAX_QUESTION_CHARACTERS,
         accept_file="multiple",
@@ -125,14 +127,10 @@ def _question_box(engine: ChatEngine, *, is_owner: bool) -> tuple[str, Sequence[
     return (submitted.text.strip(), submitted.files) if submitted else ("", ())
 
 
-def _greet(engine: ChatEngine, shelf: Shelf) -> None:
-    count = len(shelf.documents)
-    st.html(
-        f'<div class="fn-welcome"><h1>Ask, and check the answer</h1><p>{count} document{"s" * (count != 1)} to read. '
-        "Every sentence of an answer carries a footnote; press it to see the words that it stands on.</p></div>"
-    )
+def _greet(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings) -> None:
+    render.greeting(persona, engine.picture(), len(shelf.documents))
     with st.container(key="starters"):
-        for index, text in enumerate(starters(engine.settings.chat.starters, shelf, engine.questions())):
+        for index, text in enumerate(starters(persona.questions, shelf, engine.questions())):
             st.button(literal(text), key=f"starter_{index}", on_click=session.ask, args=(text,), width="stretch")
 
 

@@ -45,8 +45,9 @@ function settle(box) {
 
 function keepKey(name, key) {
   if (!key || document.cookie.includes(`${name}=`)) return; // the key by which a visitor finds the conversations again
-  const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `${name}=${key}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
+  const framed = window !== window.top; // there only a cookie of this frame in its site is kept, and only over HTTPS
+  const secure = location.protocol !== "https:" ? "Strict" : framed ? "None; Secure; Partitioned" : "Strict; Secure";
+  document.cookie = `${name}=${key}; Path=/; Max-Age=31536000; SameSite=${secure}`;
 }
 
 function tell(draft) {

@@ -7,9 +7,10 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,10 +57,10 @@ def chat(
     if sample:
         ensure_sample(settings)
     launch(host, settings.chat.port if port is None else port, headless=headless,
-           max_upload_mb=settings.chat.max_upload_mb)  # fmt: skip
+           max_upload_mb=settings.chat.max_upload_mb, frame_ancestors=settings.chat.frame_ancestors)  # fmt: skip
 
 
-def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> None:
+def launch(host: str, port: int, *, headless: bool, max_upload_mb: int, frame_ancestors: Sequence[str] = ()) -> None:
     """Serve the chat until Ctrl-C or SIGTERM.
 
     Args:
@@ -67,6 +68,7 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> None:
         port: Where to begin looking for a free port; 0 = any.
         headless: Do not open a browser.
         max_upload_mb: The largest file that the upload box takes.
+        frame_ancestors: The sites that may show the chat in a frame.
 
     Raises:
         ConfigError: If this machine does not have the address, or the port may not be used.
@@ -79,7 +81,7 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int) -> None:
 
     threading.Thread(target=_announce, args=(host, free), daemon=True).start()
     with WorkerProcess():
-        _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb))
+        _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb), frame_ancestors)
 
 
 def is_loopback(host: str) -> bool:
@@ -153,9 +155,33 @@ def _announce(host: str, port: int) -> None:
         return
 
 
-def _serve(options: list[str]) -> None:
+class FramePolicy:
+    """Tells browsers, on every page and file, which sites may show the chat in a frame: it itself and those given."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]], ancestors: Sequence[str]) -> None:
+        self._app = app
+        self._policy = " ".join(("frame-ancestors 'self'", *ancestors)).encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on, and add the header to its response."""
+
+        async def with_policy(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"content-security-policy", self._policy)]
+            await send(message)
+
+        await self._app(scope, receive, with_policy)
+
+
+def _serve(options: list[str], frame_ancestors: Sequence[str]) -> None:
+    from starlette.middleware import Middleware
     from streamlit import net_util
     from streamlit.web import cli
+    from streamlit.web.server.starlette import starlette_app
+
+    # Streamlit has no setting for headers.
+    of_streamlit = starlette_app.create_streamlit_middleware
+    starlette_app.create_streamlit_middleware = lambda: [Middleware(FramePolicy, frame_ancestors), *of_streamlit()]
 
     # For an Origin that it does not know, Streamlit asks a server on the internet for this machine's own address.
     net_util.get_internal_ip = lambda: None

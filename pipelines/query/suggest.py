@@ -35,10 +35,11 @@ _TEMPLATES = frozenset(tokenise("document degree say speak language"))
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A question, and the span that should answer it."""
+    """A question, and the span that should answer it; `is_of_fact` if a fact states that."""
 
     question: str
     span: Span
+    is_of_fact: bool = False
 
 
 def proposals_beside(answer: Answer, request: Request, reader: NodeReader) -> list[Proposal]:
@@ -83,8 +84,9 @@ def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
         proposed = proposals(own, people, [each for each in sections if each.document_id == document], ())
         replies = [(each, ask(each.question)) for each in proposed[:_ASKED_EACH]]
         sure = [(each, reply) for each, reply in replies if reply.confidence != "low"]
-        answered = [each.question for each, reply in sure if _overlaps(each.span, _cited_spans(reply))]
-        keep_questions(reader.engine, document, sha, answered)
+        answered = [(each, reply) for each, reply in sure if _overlaps(each.span, _cited_spans(reply))]
+        best = [each.question for each, reply in answered if each.is_of_fact and reply.confidence == "high"]
+        keep_questions(reader.engine, document, sha, [each.question for each, _ in answered], best)
 
 
 def offered(
@@ -149,7 +151,7 @@ def _of_facts(facts: Sequence[Fact], people: Mapping[str, str], quoted: Sequence
     for fact, subject, question in sorted(asked, key=lambda each: _ORDER.get(each[0].record.type, 0)):
         if question and subject not in known:
             known.add(subject)
-            yield Proposal(question, spans[fact])
+            yield Proposal(question, spans[fact], is_of_fact=True)
 
 
 def _about_fact(fact: Fact, who: str) -> tuple[str, str]:

@@ -16,10 +16,11 @@ _KEY = "questions"  # of a document's metadata: the version that they were tried
 
 
 class StoredQuestion(NamedTuple):
-    """A question, and the document that answers it."""
+    """A question, and the document that answers it; `is_sure` if from a fact, with high confidence."""
 
     question: str
     document_id: str
+    is_sure: bool = False
 
 
 def untried_documents(engine: Engine, limit: int) -> list[tuple[str, str]]:
@@ -27,15 +28,18 @@ def untried_documents(engine: Engine, limit: int) -> list[tuple[str, str]]:
     d = documents.c
     tried = d.metadata[_KEY]["of"].astext
     has_facts = exists().where(facts.c.document_id == d.id)
-    statement = select(d.id, d.content_sha).where(tried.is_distinct_from(d.content_sha))
+    is_untried = tried.is_distinct_from(d.content_sha) | d.metadata[_KEY]["sure"].is_(None)
+    statement = select(d.id, d.content_sha).where(is_untried)
     rows = read_rows(engine, "reading what was tried", statement.order_by(has_facts.desc(), d.name, d.id).limit(limit))
     return [(row.id, row.content_sha) for row in rows]
 
 
-def keep_questions(engine: Engine, document_id: str, content_sha: str, questions: Sequence[str]) -> None:
-    """Store the questions of a document; nothing where it has another version by now."""
+def keep_questions(
+    engine: Engine, document_id: str, content_sha: str, questions: Sequence[str], sure: Sequence[str] = ()
+) -> None:
+    """Store the questions of a document, and which are sure; nothing where it has another version by now."""
     d = documents.c
-    kept = cast({_KEY: {"of": content_sha, "answered": list(questions)}}, JSONB)
+    kept = cast({_KEY: {"of": content_sha, "answered": list(questions), "sure": list(sure)}}, JSONB)
     statement = update(documents).where(d.id == document_id, d.content_sha == content_sha)
     with writing(engine, "storing questions") as connection:
         connection.execute(statement.values({"metadata": d.metadata.op("||")(kept)}))
@@ -50,11 +54,12 @@ def read_questions(reader: NodeReader, filters: Filters, audience: Audience) -> 
     every = func.jsonb_array_elements_text(d.metadata[_KEY]["answered"])
     asked = every.table_valued("value", with_ordinality="place").render_derived()
     statement = (
-        select(d.id, cast(asked.c.value, String).label("question"))
+        select(d.id, cast(asked.c.value, String).label("question"), d.metadata[_KEY]["sure"].label("sure"))
         .join_from(documents, asked, d.metadata[_KEY]["of"].astext == d.content_sha)
         .where(seen_by(audience))
         .order_by(d.name, d.id, asked.c.place)
     )
     if filters:
         statement = statement.where(d.id.in_(select(reader.passing(filters, audience).c.document_id)))
-    return [StoredQuestion(row.question, row.id) for row in read_rows(reader.engine, "reading questions", statement)]
+    rows = read_rows(reader.engine, "reading questions", statement)
+    return [StoredQuestion(row.question, row.id, row.question in (row.sure or ())) for row in rows]

@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     Date,
     DateTime,
@@ -305,4 +306,14 @@ job_files = Table(
     Column("place", Integer, primary_key=True, autoincrement=False),
     *_required(Text, "name", "uri", "outcome", "message", "hint"),
     Column("nodes", Integer, nullable=False),
+)
+
+persona = Table(
+    "persona",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    *_required(JSONB, "stated"),
+    *_required(Text, "picture"),
+    _now("changed_at"),
+    CheckConstraint("id = 1", name="persona_once"),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.chat_engine import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
-from config.settings import ChatSettings, EmbeddingSettings, Settings
+from config.settings import ChatSettings, EmbeddingSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.errors import RetrievalError
 from pipelines.query.ablation import RankChange
@@ -327,7 +327,8 @@ class FakeEngine:
     bin: list[Shelved] = field(default_factory=list)
     model_name: str = ""
     audience: Audience = "owner"
-    starters: tuple[str, ...] = ()
+    stated: PersonaSettings = field(default_factory=PersonaSettings)
+    saved: list[tuple[PersonaSettings, str]] = field(default_factory=list)
     tried: tuple[StoredQuestion, ...] = ()
     asked: list[tuple[str, tuple[Turn, ...], Filters]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -341,8 +342,23 @@ class FakeEngine:
 
     @property
     def settings(self) -> Settings:
-        chat = ChatSettings(starters=self.starters, feedback=self.feedback_limit)
-        return Settings(_env_file=None, embedding=EmbeddingSettings(provider="hashed"), chat=chat)
+        chat = ChatSettings(feedback=self.feedback_limit)
+        hashed = EmbeddingSettings(provider="hashed")
+        return Settings(_env_file=None, embedding=hashed, chat=chat, persona=self.stated)
+
+    def persona(self) -> PersonaSettings:
+        return self.saved[-1][0] if self.saved else self.stated
+
+    def picture(self) -> str:
+        return self.saved[-1][1] if self.saved else ""
+
+    def save_persona(self, changed: PersonaSettings, picture: str) -> None:
+        self.saved.append((changed, picture))
+
+    def ask(self, question: str) -> Answer:
+        *_, answer = self.script[question]
+        assert isinstance(answer, Answer)
+        return answer
 
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
         self.asked.append((question, tuple(history), filters))

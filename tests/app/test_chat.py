@@ -14,6 +14,7 @@ from app import persistence, session
 from app.session import Opened
 from app.starters import starters
 from config.prompts import NO_ANSWER
+from config.settings import PersonaSettings
 from pipelines.answers import Answer, Conflict, Sentence, Token
 from pipelines.errors import ConfigError, ModelError
 from pipelines.store.documents import partial_notice
@@ -371,7 +372,7 @@ def test_a_visitor_sees_no_sidebar_no_library_no_upload_and_no_setting(
 
 
 def test_a_starter_question_is_asked_when_it_is_pressed(engine: FakeEngine, chat: Open) -> None:
-    engine.starters = (ORGANS, REEDS)
+    engine.stated = PersonaSettings(questions=(ORGANS, REEDS))
     at = chat()
     at.button(key="starter_1").click().run()
     assert engine.asked[0][0] == REEDS
@@ -379,15 +380,18 @@ def test_a_starter_question_is_asked_when_it_is_pressed(engine: FakeEngine, chat
     assert not at.exception
 
 
-def test_starters_come_from_the_documents_of_different_categories() -> None:
-    documents = [shelved(f"{n}.md", category="blog", title=f"Post {n}", nodes=9 - n) for n in range(5)]
-    shelf = FakeEngine(documents=[*documents, shelved("cv.pdf", title="CV")]).shelf()
-    assert starters((), shelf)[:2] == ["What is “Post 0” about?", "What is “CV” about?"]
-    assert len(starters((), shelf)) == 4
+def test_starters_are_sure_questions_about_facts_one_a_document_of_different_categories() -> None:
+    documents = [shelved(f"{n}.md", category="blog", nodes=9 - n) for n in range(5)]
+    shelf = FakeEngine(documents=[*documents, shelved("cv.pdf")]).shelf()
+    tried = [StoredQuestion(f"What is {n}?", f"{n}.md", is_sure=n != 0) for n in range(5)]
+    tried += [StoredQuestion("Where?", "cv.pdf", is_sure=True), StoredQuestion("When?", "cv.pdf", is_sure=True)]
+    assert starters((), shelf, tried) == ["What is 1?", "Where?", "What is 2?", "What is 3?"]
+    assert starters((), shelf, ()) == []
 
 
-def test_starters_are_questions_that_were_tried_where_there_are_any(engine: FakeEngine, chat: Open) -> None:
-    engine.tried = (StoredQuestion(REEDS, "reeds.md"), StoredQuestion("What is brass?", "reeds.md"))
+def test_nothing_is_asked_first_about_a_document_that_was_just_added(engine: FakeEngine, chat: Open) -> None:
+    engine.tried = (StoredQuestion(REEDS, "reeds.md", is_sure=True), StoredQuestion("What is brass?", "reeds.md"))
+    engine.documents.append(shelved("bdurand.whenever"))
     at = chat()
     assert [button.label for button in at.button if (button.key or "").startswith("starter")] == [REEDS]
 

@@ -12,12 +12,17 @@ from app.chat_engine import ChatEngine, build_chat_engine
 from app.pack import load_pack
 from app.settings import read_settings
 from app.worker import JobWorker
-from config.settings import Settings
+from config.prompts import MY_NO_ANSWER, NO_ANSWER_OF
+from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.errors import ConfigError
 from pipelines.types import Filters, Turn
 from tests.app.fakes import FakeEngine
 
+RESUME = (
+    b"# Ines Varga\n\n## Experience\n\n### Senior Engineer, Northmere Bridges\n\nMarch 2018 - present\n\n"
+    b"- Inspected forty bridges\n"
+)
 KILN = b"---\ndate: 2014-05-01\n---\n# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"
 
 
@@ -52,6 +57,23 @@ def test_uploads_are_answered_from_listed_and_removed_with_their_files(settings:
     engine.undo_removal(run_id)
     assert [document.name for document in engine.shelf().documents] == ["kiln.md"]
     assert (settings.home / "uploads" / "kiln.md").read_bytes() == KILN
+    engine.close()
+
+
+def test_answers_are_in_the_name_of_the_only_person_until_another_persona_is_stored(settings: Settings) -> None:
+    engine = build_chat_engine(settings)
+    take_in(engine, ("resume.md", RESUME))
+    assert engine.persona().name == "Ines Varga"
+    unanswered = "What did the anagama kiln cost?"
+    *_, answer = engine.answer(unanswered, history=(), filters=Filters())
+    assert answer.answer.startswith(NO_ANSWER_OF.format(name="Ines Varga"))  # type: ignore[union-attr]
+    engine.save_persona(PersonaSettings(voice="first"), "data:picture")
+    *_, answer = engine.answer(unanswered, history=(), filters=Filters())
+    assert answer.answer.startswith(MY_NO_ANSWER)  # type: ignore[union-attr]
+    assert engine.picture() == "data:picture"
+    assert [each.question for each in engine.questions() if each.is_sure] == [
+        "What does Ines Varga do at Northmere Bridges?",
+    ]
     engine.close()
 
 

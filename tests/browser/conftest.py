@@ -130,7 +130,10 @@ Serve = Callable[..., tuple[str, subprocess.Popen[str]]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts the chat on a database of its own, on the same port every time, with a document of `text`."""
+    """Starts the chat on a database of its own, on the same port every time, with a document of `text`.
+
+    `more` are settings of the environment.
+    """
     home = open_folder("footnote-uploads-")
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here"}
@@ -139,7 +142,7 @@ def serve() -> Iterator[Serve]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
 
-    def start(*options: str, text: str = "", name: str = "note.md") -> tuple[str, subprocess.Popen[str]]:
+    def start(*options: str, text: str = "", name: str = "note.md", **more: str) -> tuple[str, subprocess.Popen[str]]:
         if text:
             (home / name).write_text(text)
             subprocess.run([sys.executable, "-m", "footnote", "ingest", str(home / name)], env=environment,
@@ -147,7 +150,7 @@ def serve() -> Iterator[Serve]:
         with (home / "chat.log").open("a") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", "footnote", "chat", "--headless", "--port", str(port), *options],
-                env=environment, text=True, stdout=subprocess.PIPE, stderr=errors,
+                env=environment | more, text=True, stdout=subprocess.PIPE, stderr=errors,
             )  # fmt: skip
         started.append(process)
         assert process.stdout

@@ -1,0 +1,69 @@
+"""The persona's page in both themes, and a visitor's chat in a frame of another site."""
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import Serve
+from tests.browser.test_accessibility import findings
+
+TEXT = "# The kiln at Dunsyre\n\nThe anagama kiln was built in 2014 by Ruth Aldous. It is fired twice a year.\n"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[int]:
+    """The port of a site that serves the folder of the test."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve: Serve, browser: Browser) -> None:
+    url, _ = serve(text=TEXT)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(30_000)
+    page.goto(f"{url}/persona")
+    page.get_by_label("Name").fill("Ruth Aldous")
+    themes: list[Any] = ["light", "dark"]
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
+        assert findings(page) == []
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.goto(url)
+    expect(page.get_by_role("heading", name="Ask about Ruth Aldous")).to_be_visible()
+    assert page.title() == "Ruth Aldous"
+    page.close()
+
+
+@pytest.mark.parametrize("width", [360, 900])
+def test_a_site_that_is_named_shows_the_chat_in_a_frame_and_no_other_does(
+    serve: Serve, browser: Browser, site: int, tmp_path: Path, width: int
+) -> None:
+    url, _ = serve("--visitor", text=TEXT, FOOTNOTE_CHAT__FRAME_ANCESTORS=f'["http://localhost:{site}"]')
+    frame = f'<iframe src="{url}/?embed=true" width="{width}" height="640"></iframe>'
+    (tmp_path / f"{width}.html").write_text(f"<!doctype html><title>A site</title>{frame}")
+    page = browser.new_page(viewport={"width": width + 20, "height": 700})
+    page.set_default_timeout(30_000)
+    page.goto(f"http://localhost:{site}/{width}.html")
+    chat = page.frame_locator("iframe")
+    chat.get_by_test_id("stChatInputTextArea").fill("Who built the anagama kiln?")
+    chat.get_by_test_id("stChatInputTextArea").press("Enter")
+    chat.locator(".fn-chip").first.click()
+    expect(chat.locator(".fn-reader mark").first).to_contain_text("Ruth Aldous")
+    assert chat.locator("html").evaluate("page => page.scrollWidth <= innerWidth")
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.goto(f"http://127.0.0.1:{site}/{width}.html")
+    expect(page.locator("iframe")).to_be_visible()
+    page.wait_for_timeout(500)
+    assert any("frame-ancestors" in each for each in refused)
+    page.close()
