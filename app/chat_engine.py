@@ -10,6 +10,7 @@ from typing import Any
 
 from app.archive import Archive
 from app.face import data_url
+from app.health import HealthDesk
 from app.jobs import Jobs
 from app.pack import pack_archive
 from app.uploads import bring_back, set_aside
@@ -211,6 +212,11 @@ class ChatEngine:
             if row["state"] in ("failed", "stale")
         )
         return Shelf(stored, failed)
+
+    @property
+    def health(self) -> HealthDesk:
+        """Checks, figures and settings, for the owner."""
+        return HealthDesk(self._engine)
 
     @property
     def inspection(self) -> Inspection:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.chat_engine import ChatEngine
+from app.settings import SAMPLE
 from pipelines.errors import SourceError
+from pipelines.evaluation.reports import evaluate_and_keep
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.rollback import RollbackPlan, plan_rollback
@@ -22,7 +24,7 @@ class JobRun:
     """One job while it is done: outcomes are stored by file as they come."""
 
     def __init__(self, chat: ChatEngine, job: ClaimedJob, halt: threading.Event) -> None:
-        self._chat, self._job = chat, job
+        self._chat, self._job, self._halt = chat, job, halt
         self._ingestion = chat.ingestion(halt)
         self._engine = self._ingestion.database.engine
 
@@ -37,6 +39,10 @@ class JobRun:
                 self._ingest(self._ingestion.plan(task["locations"], overrides=self._overrides), self._overrides)
             case "refresh":
                 self._ingest(self._ingestion.plan(self._sources()), Overrides())
+            case "reindex":
+                self._ingest(plan_reindex(self._ingestion, ""), Overrides())
+            case "evaluate":
+                evaluate_and_keep(self._chat.settings, SAMPLE, self._go_on)
             case "reread":
                 self._reread(str(task["document"]))
             case "undo":
@@ -44,6 +50,10 @@ class JobRun:
                     undo = _only(plan_rollback(self._ingestion.database, run_id), str(task.get("document", "")))
                     self._expect(undo.plan)
                     self._chat.roll_back(self._ingestion, undo, self._progress(undo.plan))
+
+    def _go_on(self, _label: str, _done: int, _total: int) -> None:
+        if self._halt.is_set():
+            raise SourceError("It was stopped.", hint="Ask for it again.")
 
     @property
     def _overrides(self) -> Overrides:

@@ -49,6 +49,14 @@ class Jobs:
         """Ask that every source of a stored document be looked at again."""
         return stored.add_job(self.engine, "refresh", "All sources", {})
 
+    def reindex(self) -> int:
+        """Ask that every document whose nodes are not as today's rules make them be made again."""
+        return stored.add_job(self.engine, "reindex", "Documents", {})
+
+    def evaluate(self) -> int:
+        """Ask that the judged questions be asked, and the report be kept."""
+        return stored.add_job(self.engine, "evaluate", "Evaluation", {})
+
     def reread(self, document_id: str, name: str, *, category: str = "", collection: str = "") -> int:
         """Ask that a document be made again, with another category or collection where one is given."""
         overrides = {"category": category} if category else {}

@@ -21,8 +21,9 @@ chat = st.Page("app_pages/chat.py", title="Chat", icon=":material/forum:", defau
 library = st.Page("app_pages/library.py", title="Library", icon=":material/library_books:")
 career = st.Page("app_pages/career.py", title="Career", icon=":material/timeline:")
 inspect = st.Page("app_pages/inspect.py", title="Inspect", icon=":material/troubleshoot:")
+health = st.Page("app_pages/health.py", title="Health", icon=":material/monitor_heart:")
 persona = st.Page("app_pages/persona.py", title="Persona", icon=":material/badge:")
 if is_visitor():
     st.navigation([chat], position="hidden").run()
 else:
-    st.navigation([chat, library, career, inspect, persona]).run()
+    st.navigation([chat, library, career, inspect, health, persona]).run()

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -36,8 +36,8 @@ _BUG = "This is a fault of Footnote; the log of the chat has its details."
 class JobWorker:
     """Does jobs until it is told to stop; what it needs to ingest is loaded with the first job."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, latest: Callable[[], Settings] | None = None) -> None:
+        self._settings, self._latest = settings, latest or (lambda: settings)
         self._database = open_database(settings).engine
         self._chat: ChatEngine | None = None
         self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -105,9 +105,13 @@ class JobWorker:
     def _done(self, job: ClaimedJob, halt: threading.Event) -> tuple[JobState, str, str]:
         """Do a job: (its state, what went wrong, what to do)."""
         try:
+            if self._chat and self._latest() != self._settings:  # a page has written `.env`
+                self._chat.close()
+                self._chat = None
+            self._settings = self._latest()
             self._chat = self._chat or build_chat_engine(self._settings)
             JobRun(self._chat, job, halt).do()
-            if job.kind != "undo" and not halt.is_set():
+            if job.kind not in ("undo", "evaluate") and not halt.is_set():
                 self._chat.try_questions()
         except FootnoteError as error:
             log_failure(f"job {job.id} failed", error)
@@ -168,7 +172,7 @@ def main() -> None:
         try:
             settings = read_settings()
             configure_logging(settings.log.level, settings.log.format)
-            worker = JobWorker(settings)
+            worker = JobWorker(settings, read_settings)
         except (ConfigError, FootnoteError) as error:
             log_failure("the worker waits", error)
             stop.wait(_AGAIN)

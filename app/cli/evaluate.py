@@ -153,6 +153,7 @@ def eval_answers(
     from pipelines.evaluation.answers import evaluate_answers
     from pipelines.evaluation.corpus import portfolio_engine, with_cached_vectors
     from pipelines.evaluation.datasets import load_topics
+    from pipelines.evaluation.reports import keep_report
     from pipelines.query.engine import build_query_engine
 
     read = load_topics(topics or SAMPLE.parent / "eval" / "topics.jsonl")
@@ -169,6 +170,7 @@ def eval_answers(
     if per_topic:
         _write(per_topic, done.per_topic)
     dataset = "ingested documents" if ingested else documents.resolve().name if documents else "portfolio"
+    keep_report(settings.home.resolve(), dataset, done)
     figures = {"dataset": dataset, **serialise(done), "per_topic": per_topic}
     shown = {"by kind of question": done.kinds, "comparisons": done.comparisons, "missed": done.misses}
     emit(Report(figures, {"systems": done.systems, **shown}, f"{dataset}, {done.topics} topics"), as_json)

@@ -145,7 +145,11 @@ def doctor(
     if sweep:
         emit(_sweep(settings, yes=yes, as_json=as_json), as_json)
     else:
-        health = _examine(settings, fix=fix)
+        from pipelines.query.doctor import examine_all
+        from pipelines.store.database import interruptible
+
+        with interruptible():
+            health = Health(examine_all(settings, fix=fix))
         emit(health, as_json, 0 if health.healthy else 3)
 
 
@@ -165,25 +169,6 @@ def _sweep(settings: "Settings", *, yes: bool, as_json: bool) -> Done:
         gone = sweep(connection, home, found)
     text = f"deleted: {gone}" if gone.paths else "nothing to delete"
     return Done(text, {"deleted": len(gone.paths), "bytes": gone.size})
-
-
-def _examine(settings: "Settings", *, fix: bool) -> Health:
-    from app.cli.models import model_finding
-    from pipelines.models.identity import llm_identity
-    from pipelines.models.minilm import examine_model
-    from pipelines.store.database import interruptible
-    from pipelines.store.health import Finding, examine
-
-    with interruptible():
-        model, agrees = model_finding(settings)
-        findings = [agrees, *(examine(settings, model, fix=fix) if model else ())]
-    if model and model.provider == "local":
-        findings.append(Finding("local model", *examine_model(settings.embedding.model_path)))
-    if llm_identity(settings) is not None:
-        from pipelines.models.consult import examine_llm  # its libraries take a second to import
-
-        findings.append(Finding("language model", *examine_llm(settings)))
-    return Health(findings)
 
 
 @render.register(Health)

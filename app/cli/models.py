@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,16 +12,14 @@ from app.cli import output
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, argument, option, settings_now
 from app.cli.output import Done, clip, emit, render, say, warn
 from app.cli.serialise import serialise
-from pipelines.errors import ConfigError, FootnoteError, RetrievalError
+from pipelines.errors import ConfigError, RetrievalError
 from pipelines.wording import with_hint
 
 if TYPE_CHECKING:
-    from config.settings import Settings
     from pipelines.evaluation.model_compare import ModelComparison
     from pipelines.ingestion.prepare import PreparationFailure
     from pipelines.ingestion.reindex import ReembeddingCost, ReembeddingReport
     from pipelines.store.embedding_models import StoredModel
-    from pipelines.store.health import Finding
     from pipelines.types import EmbeddingIdentity
 
 group = typer.Typer(
@@ -51,11 +48,12 @@ def models_list(as_json: Json = False) -> None:
     Example: footnote models list
     """
     settings = settings_now()
+    from pipelines.query.doctor import model_disagreement
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import stored_models
 
     stored = stored_models(open_database(settings).engine)
-    differs = disagreement(settings, next((each.identity for each in stored if each.active), None))
+    differs = model_disagreement(settings, next((each.identity for each in stored if each.active), None))
     emit(ModelList(stored, *(differs[:2] if differs else ())), as_json)
 
 
@@ -70,40 +68,6 @@ def _render_models(result: ModelList) -> None:
     output.table("", columns, rows) if rows else say("No model yet: `footnote ingest` creates the first.")
     if result.note:
         warn(f"{result.note} {result.advice}")
-
-
-def disagreement(settings: "Settings", serves: "EmbeddingIdentity | None") -> tuple[str, str, bool] | None:
-    """(the message, what to do, True if it is an error) if the settings name another model than the active one."""
-    from pipelines.models.identity import identity, is_model_configured
-    from pipelines.store.embedding_models import change_over, mismatch, settings_of
-
-    wanted = identity(settings)
-    if serves is None or wanted == serves:
-        return None
-    if is_model_configured(settings):
-        return mismatch(wanted, serves), f"Run {change_over(wanted)}, or {settings_of(serves)}.", True
-    message = f"With these settings a new corpus would be embedded with {wanted.label}; {serves.label} serves on."
-    return message, f"Run {change_over(wanted)} to change over.", False
-
-
-def model_finding(settings: "Settings") -> "tuple[EmbeddingIdentity | None, Finding]":
-    """(the model to examine, the finding on the settings and the active model)."""
-    from pipelines.models.identity import identity
-    from pipelines.store.database import open_database
-    from pipelines.store.embedding_models import active_model
-    from pipelines.store.health import Finding
-
-    serves = None
-    with suppress(FootnoteError):  # the database's own finding says so
-        serves = active_model(open_database(settings).engine)
-    try:
-        wanted = identity(settings)
-        found = disagreement(settings, serves)
-    except ConfigError as error:
-        return serves, Finding("embedding model", False, error.message, error.hint)
-    if found is None:
-        return wanted, Finding("embedding model", True, f"{wanted.label}")
-    return serves, Finding("embedding model", not found[2], found[0], found[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +254,7 @@ def models_promote(model: Model, as_json: Json = False) -> None:
     """
     settings = settings_now()
     from pipelines.query.active_index import IndexPreparation
+    from pipelines.query.doctor import model_disagreement
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import active_model, find_model, stored_models
     from pipelines.store.promotion import promote
@@ -303,7 +268,7 @@ def models_promote(model: Model, as_json: Json = False) -> None:
         store = build_vector_store(settings, database, chosen.identity)
         ready = IndexPreparation(settings, database, store)
         version = promote(store, chosen.identity, ready.prepare, ready.adopt)
-    emit(ModelServing(chosen, before, version, disagreement(settings, chosen.identity)), as_json)
+    emit(ModelServing(chosen, before, version, model_disagreement(settings, chosen.identity)), as_json)
 
 
 @render.register(ModelServing)

@@ -19,3 +19,14 @@ def bars(values: Sequence[tuple[str, float]], form: str, widest: float = 0.0) ->
         for name, value in values
     )
     return f'<dl class="fn-bars">{rows}</dl>'
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; its first column holds the names of the rows, None is shown as nothing."""
+    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    inner = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="fn-table" tabindex="0"><table class="fn-figures">{inner}</table></div>'

@@ -20,6 +20,8 @@ _DOING = {
     "refresh": "Looking again at",
     "reread": "Reading again",
     "undo": "Undoing",
+    "reindex": "Making again",
+    "evaluate": "Asking the questions of",
 }
 _SHOWN_FOR = timedelta(hours=12)  # after it was asked for, when it is over
 _ALL_LISTED = 5  # files; of more, only what failed is listed
@@ -94,8 +96,8 @@ def _summary(job: JobStatus) -> str:
     title = literal(job.title)
     if job.state != "done":
         return f"{title}: {'cancelled' if job.state == 'cancelled' else 'not finished'}"
-    if job.kind == "undo":
-        return f"{title}: undone"
+    if job.kind in ("undo", "evaluate"):
+        return f"{title}: {'undone' if job.kind == 'undo' else 'done'}"
     failed = f", {job.failed} of them failed" if job.failed else ""
     return f"{title}: {job.ended} of {job.files} done{failed}" if job.files else f"{title}: nothing to do"
 

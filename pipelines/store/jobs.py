@@ -16,7 +16,7 @@ from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.schema import job_files, jobs
 from pipelines.types import IngestItem
 
-JobKind = Literal["upload", "ingest", "refresh", "reread", "undo"]
+JobKind = Literal["upload", "ingest", "refresh", "reread", "undo", "reindex", "evaluate"]
 JobState = Literal["waiting", "running", "done", "cancelled", "failed"]
 SILENCE = timedelta(seconds=15)
 ENDED: tuple[JobState, ...] = ("done", "cancelled", "failed")

@@ -11,12 +11,14 @@ from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.errors import RetrievalError
+from pipelines.models.connect import FoundServer, ModelChoice
 from pipelines.query.ablation import RankChange
 from pipelines.query.careers.people import Person
 from pipelines.query.engine import Event
 from pipelines.query.inspection import CandidatePassage
 from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
 from pipelines.store.document_details import DocumentDetails, KeptVersion, NodePlace, StatedFact
+from pipelines.store.health import Finding
 from pipelines.store.jobs import JobFile, JobKind, JobState, JobStatus
 from pipelines.store.query_log import Feedback
 from pipelines.store.questions import StoredQuestion
@@ -225,6 +227,12 @@ class FakeJobs:
     def refresh(self) -> int:
         return self._add("refresh", "All sources")
 
+    def reindex(self) -> int:
+        return self._add("reindex", "Documents")
+
+    def evaluate(self) -> int:
+        return self._add("evaluate", "Evaluation")
+
     def reread(self, document_id: str, name: str, *, category: str = "", collection: str = "") -> int:
         self.asked.append(("reread", document_id, category, collection))
         return self._add("reread", name)
@@ -314,6 +322,53 @@ class FakeInspection:
 
 
 @dataclass
+class FakeHealth:
+    """Findings, figures and servers as they are set; remembers what was asked."""
+
+    found: list[Finding] = field(default_factory=lambda: [Finding("disk", True, "9 GB free")])
+    report: dict[str, Any] | None = None
+    local: list[FoundServer] = field(default_factory=list)
+    trial: tuple[bool, str, str] = (True, "it answered in 0.2 s", "")
+    connected: list[ModelChoice] = field(default_factory=list)
+    checked: int = 0
+    looked: int = 0
+    topics_file: str = "/home/ann/topics.jsonl"
+
+    def checks(self, *, fix: bool = False) -> list[Finding]:
+        self.checked += 1
+        self.found = [replace(each, ok=True) for each in self.found] if fix else self.found
+        return self.found
+
+    def statistics(self, days: int) -> dict[str, Any]:
+        times = {"count": 4, "p50": 200.0, "p95": 900.0, "p99": 950.0}
+        used = dict.fromkeys(("answers", "calls", "prompt_tokens", "completion_tokens", "embedding_tokens"), 1)
+        volume = {"day": "2026-03-01", "category": "", "documents": 2, "nodes": 9, "characters": 99, "bytes": 1 << 20}
+        return {
+            "asked": 4, "answered": 3, "latency_ms": {"ask": times}, "stages_ms": {"dense": times},
+            "usage": {"per_answer": {"cost": {"mean": None}}, "by_day": [{"day": "2026-03-01", "cost": 0.0, **used}]},
+            "volumes": [volume], "clicks": {"opened": 2, "answers": 1},
+            "feedback": {"up": 1, "down": 1, "wrong_source": 0, "text": 1},
+        }  # fmt: skip
+
+    def feedback(self, limit: int = 30) -> list[dict[str, Any]]:
+        row = {"at": "2026-03-01T10:00:00", "question": "Who?", "value": 1, "document": ""}
+        return [{**row, "kind": "text", "words": "<b>wrong year"}, {**row, "kind": "thumb", "words": ""}]
+
+    def evaluation(self) -> dict[str, Any] | None:
+        return self.report
+
+    def servers(self) -> list[FoundServer]:
+        self.looked += 1
+        return self.local
+
+    def try_model(self, choice: ModelChoice) -> tuple[bool, str, str]:
+        return self.trial
+
+    def connect(self, choice: ModelChoice) -> None:
+        self.connected.append(choice)
+
+
+@dataclass
 class FakeEngine:
     """Answers from a script; remembers how it was called."""
 
@@ -339,6 +394,7 @@ class FakeEngine:
     desk: FakeJobs = field(default_factory=FakeJobs)
     careers: list[Person] = field(default_factory=list)
     inspection: FakeInspection = field(default_factory=FakeInspection)
+    health: FakeHealth = field(default_factory=FakeHealth)
 
     @property
     def settings(self) -> Settings:

@@ -1,5 +1,6 @@
 """The worker does what it is asked, and another one goes on where it was killed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -161,3 +162,41 @@ def test_a_document_shows_its_nodes_and_versions_and_an_old_one_is_restored(chat
         "kiln.md": True, "copy.md": False
     }  # fmt: skip
     assert chat.document("nobody's") is None
+
+
+def test_the_owners_questions_are_asked_as_a_job_and_the_report_is_kept(chat: ChatEngine) -> None:
+    chat.jobs.upload([("kiln.md", KILN)])
+    work(chat)
+    quote = {"document": "kiln.md", "text": "The anagama kiln at Dunsyre was built by Ruth Aldous."}
+    topic = {"id": "t", "question": "Who built the anagama kiln?", "kind": "fact", "answerable": True,
+             "facts": ["Ruth Aldous"], "quotes": [quote]}  # fmt: skip
+    place = Path(chat.health.topics_file)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(topic) + "\n")
+    job = chat.jobs.evaluate()
+    work(chat)
+    found, report = chat.jobs.find(job), chat.health.evaluation()
+    assert found
+    assert found.state == "done"
+    assert report
+    assert report["measures"]["facts"] == 1.0
+    assert [topic["missed"] for topic in report["topics"]] == [[]]
+    place.write_text("{")
+    broken = chat.jobs.evaluate()
+    work(chat)
+    found = chat.jobs.find(broken)
+    assert found
+    assert found.state == "failed"
+    assert found.message
+
+
+def test_nodes_are_made_again_as_a_job(chat: ChatEngine) -> None:
+    chat.jobs.upload([("kiln.md", KILN)])
+    work(chat)
+    with chat.ingestion().database.engine.begin() as connection:
+        connection.execute(text("UPDATE document_indexes SET recipe = 'old'"))
+    job = chat.jobs.reindex()
+    work(chat)
+    found = chat.jobs.find(job)
+    assert found
+    assert (found.state, found.files, found.ended, found.failed) == ("done", 1, 1, 0)
