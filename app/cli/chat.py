@@ -10,11 +10,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
 from app.cli.options import option, settings_now
+from app.first_paint import with_outline
 from pipelines.errors import ConfigError, ServiceUnavailable
 
 verbs = typer.Typer()
@@ -175,7 +177,7 @@ class FramePolicy:
 
 def _serve(options: list[str], frame_ancestors: Sequence[str]) -> None:
     from starlette.middleware import Middleware
-    from streamlit import net_util
+    from streamlit import file_util, net_util
     from streamlit.web import cli
     from streamlit.web.server.starlette import starlette_app
 
@@ -186,4 +188,7 @@ def _serve(options: list[str], frame_ancestors: Sequence[str]) -> None:
     # For an Origin that it does not know, Streamlit asks a server on the internet for this machine's own address.
     net_util.get_internal_ip = lambda: None
     net_util.get_external_ip = lambda: None
-    cli.main(["run", str(MAIN_SCRIPT), *options], standalone_mode=False)
+    with TemporaryDirectory(prefix="footnote-page-") as folder:
+        files = with_outline(Path(file_util.get_static_dir()), Path(folder))
+        file_util.get_static_dir = lambda: str(files)
+        cli.main(["run", str(MAIN_SCRIPT), *options], standalone_mode=False)

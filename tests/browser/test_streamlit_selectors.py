@@ -3,9 +3,10 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app import render
+from tests.browser.conftest import LiveChat
 from tests.browser.test_chat import _ask
 
 STYLE = (Path(render.__file__).parent / "assets" / "style.css").read_text("utf-8")
@@ -21,3 +22,16 @@ def test_the_style_sheet_names_parts_of_streamlit_that_exist(page: Page) -> None
     assert len(PARTS) < 12
     lines = [line for line in STYLE.splitlines() if "stApp" in line or "data-testid" in line or "st-key" in line]
     assert len(lines) <= 60
+
+
+def test_an_outline_stands_until_the_chat_is_there(browser: Browser, live_chat: LiveChat) -> None:
+    page = browser.new_page()
+    page.route("**/*.js", lambda route: route.abort())
+    page.goto(live_chat.url)
+    expect(page.locator("#outline")).to_be_visible()
+    assert page.title() == "Footnote"
+    page.unroute("**/*.js")
+    page.reload()
+    expect(page.get_by_test_id("stChatInputTextArea")).to_be_visible()
+    expect(page.locator("#outline")).to_be_hidden()
+    page.close()
