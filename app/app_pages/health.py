@@ -41,7 +41,8 @@ def page() -> None:
     render.style()
     st.title("Health")
     try:
-        engine = session.get_engine()
+        with render.skeleton():
+            engine = session.get_engine()
         tray(engine)
         checks = st.container()
         _figures(engine)
@@ -169,9 +170,8 @@ def _evaluation(engine: ChatEngine) -> None:
 
 def _topic(topic: Mapping[str, Any]) -> str:
     """A question that opens: what was missed, and what was answered."""
-    wrong = (
-        [_MISSED[name] for name in topic["missed"]] if topic["answerable"] else ["has no answer"] * topic["answered"]
-    )
+    missed = topic["missed"] if topic["answerable"] else ["left alone"] * topic["answered"]
+    wrong = [_MISSED[name] for name in missed]
     tags = "".join(f'<span class="fn-tag">{escape(each)}</span>' for each in wrong)
     said = f"{topic['kind']}, {'answerable' if topic['answerable'] else 'has no answer'}"
     found = f"answered, {topic['confidence']} confidence" if topic["answered"] else "abstained"

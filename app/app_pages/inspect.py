@@ -28,7 +28,9 @@ def page() -> None:
             "All questions", key="back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
         )
     try:
-        (_query if wanted else _list)(session.get_engine(), wanted)
+        with render.skeleton():
+            engine = session.get_engine()
+        (_query if wanted else _list)(engine, wanted)
     except FootnoteError as error:
         render.problem(error.message, error.hint)
 

@@ -200,3 +200,17 @@ def test_nodes_are_made_again_as_a_job(chat: ChatEngine) -> None:
     found = chat.jobs.find(job)
     assert found
     assert (found.state, found.files, found.ended, found.failed) == ("done", 1, 1, 0)
+
+
+def test_a_worker_reads_settings_that_a_page_has_written(chat: ChatEngine) -> None:
+    now = [chat.settings]
+    worker = JobWorker(chat.settings, lambda: now[0])
+    chat.jobs.upload([("kiln.md", KILN)])
+    assert worker.work_once()
+    now[0] = chat.settings.model_copy(update={"collection": "kilns"})
+    chat.jobs.upload([("glaze.md", b"# Glaze\n\nTenmoku breaks to rust where it is thin.\n")])
+    assert worker.work_once()
+    worker.close()
+    with chat.ingestion().database.engine.connect() as connection:
+        rows = connection.execute(text("SELECT name, collection FROM documents ORDER BY name"))
+        assert [tuple(row) for row in rows] == [("glaze.md", "kilns"), ("kiln.md", "default")]
