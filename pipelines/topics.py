@@ -1,9 +1,10 @@
 """Fields of work and the words that belong to each, from `topics.toml`."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pipelines.text import fold
 
@@ -72,3 +73,10 @@ def uses(text: str, words: frozenset[str]) -> bool:
     """True if one of these words or phrases, folded and in the singular, stands in a text."""
     held = f" {' '.join(_tokens(text))} "
     return any(f" {word} " in held for word in words)
+
+
+def stated_tags(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tags, topics or keywords that a document's front matter states."""
+    stated = metadata.get("tags") or metadata.get("topics") or metadata.get("keywords") or ()
+    listed = stated.split(",") if isinstance(stated, str) else stated if isinstance(stated, (list, tuple)) else ()
+    return tuple(str(tag).strip() for tag in listed if str(tag).strip())

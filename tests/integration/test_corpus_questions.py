@@ -95,6 +95,17 @@ def test_the_documents_that_hold_all_words_of_a_topic_are_listed(
     assert {cited.n for line in answer.sentences for cited in line.evidence} == {source.n for source in answer.sources}
 
 
+def test_a_post_mentions_what_its_title_or_its_tags_say_in_any_form_of_the_word(engine: QueryEngine) -> None:
+    tagged = make_document(
+        "clay.md", "It dries slowly.", category="blog", title="Measuring clay", metadata={"tags": ["evaluation", "mud"]}
+    )
+    engine.store.replace([replacement_of(tagged, engine.settings)])
+    engine.indexes.refresh("owner")
+    for topic in ("evaluation", "evaluating", "mud", "measuring clay"):
+        answer = engine.ask(f"Which posts are about {topic}?")
+        assert answer.answer.splitlines()[2:] == ["- Measuring clay (blog) [1]"], topic
+
+
 def test_a_topic_that_no_document_holds_is_told_so(engine: QueryEngine) -> None:
     answer = engine.ask("Which posts are about submarines?")
     assert (answer.answered, answer.answer, answer.sources) == (False, "No post mentions “submarines”.", ())

@@ -85,6 +85,18 @@ def test_what_is_asked_for_is_listed_and_nothing_else(
     assert unsaid not in answer.answer
 
 
+def test_the_talks_of_a_table_are_checked_field_by_field_against_their_own_rows(
+    ingested: Ingested, make_settings: MakeSettings
+) -> None:
+    rows = (
+        "date,title,event,city\n2024-03-07,Drawing tides,Map Night,Porto\n2023-09-14,Reading gauges,River Days,Leith\n"
+    )
+    files = {"resume.md": FILES["resume.md"], "talks.csv": rows}
+    answer = build_query_engine(make_settings(ingested(files)[1])).ask("List her talks in 2024")
+    assert answer.answer == "Drawing tides (Map Night, Porto, 2024-03-07) [1]"
+    assert ([each.verdict for each in answer.sentences], answer.confidence) == (["supported"], "high")
+
+
 def test_what_no_document_names_has_no_overview(engine: QueryEngine) -> None:
     for question in ("Have you used Kubernetes?", "Which talks did you give?", "What is your phone number?"):
         assert engine.ask(question).model != OVERVIEW

@@ -1,10 +1,9 @@
 """The project of a README: its name, what it is in its own words, languages and topics."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import urlsplit
 
 from pipelines.blocks import blocks_of, title_of
@@ -20,6 +19,7 @@ from pipelines.ingestion.parsers.technologies import (
 from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
 from pipelines.text import fold, letters_of, plain
+from pipelines.topics import stated_tags
 from pipelines.types import Block, Document
 
 _FOLDERS = frozenset({"github", "readmes", "repositories"})
@@ -98,7 +98,7 @@ def project_of(document: Document) -> ProjectFacts | None:
         return None
     described = [title.heading, *(one.words for one in candidates)]
     introduction = " ".join(word for word in " ".join(described).split() if "://" not in word)
-    given = (*(repository.topics if repository else ()), *_tags(document.metadata))
+    given = (*(repository.topics if repository else ()), *stated_tags(document.metadata))
     return ProjectFacts(
         span=(min(start for start, _ in places), max(end for _, end in places)),
         name=_bare_name(title.name)[:_MAX_NAME],
@@ -392,13 +392,6 @@ def _built_with(words: str) -> Iterator[str]:
         if found:
             rest = folded[len(folded) - len(after) :]
             yield from technologies_in(f"in {rest.partition('. ')[0][:80]}")
-
-
-def _tags(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The topics that a document's front matter states."""
-    stated = metadata.get("tags") or metadata.get("topics") or metadata.get("keywords") or ()
-    listed = stated.split(",") if isinstance(stated, str) else stated if isinstance(stated, (list, tuple)) else ()
-    return tuple(str(tag).strip() for tag in listed if str(tag).strip())
 
 
 def _link(document: Document, name: str, homepage: str) -> str:

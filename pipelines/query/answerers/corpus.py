@@ -1,7 +1,7 @@
 """Questions about the corpus itself, answered from the database: how many documents, what is new, which say X."""
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -18,6 +18,7 @@ from pipelines.store.database import read_rows
 from pipelines.store.filters import seen_by
 from pipelines.store.schema import documents
 from pipelines.store.tokens import tokenise
+from pipelines.topics import stated_tags
 from pipelines.types import Filters
 from pipelines.wording import format_count
 
@@ -42,6 +43,7 @@ class Stored:
     ingested: datetime
     node_id: str
     author: str = ""
+    terms: frozenset[str] = frozenset()  # of its title, and of the tags that its front matter states
 
     @property
     def line(self) -> str:
@@ -119,16 +121,19 @@ def _stored(search: Search, filters: Filters) -> list[Stored]:
     first = firsts.subquery("first")
     dated = func.coalesce(d.published_at, d.modified_at).label("dated")
     statement = (
-        select(d.id, d.name, d.title, d.category, d.author, dated, d.ingested_at, first.c.node_id)
+        select(d.id, d.name, d.title, d.category, d.author, dated, d.ingested_at, d.metadata, first.c.node_id)
         .join_from(documents, first, d.id == first.c.document_id)
         .where(seen_by(search.request.audience))
         .order_by(dated.desc().nulls_last(), d.name)
     )
     rows = read_rows(search.store.engine, "reading which documents there are", statement)
     return [
-        Stored(row.id, row.title or row.name, row.category, row.dated, row.ingested_at, row.node_id, row.author)
+        Stored(
+            row.id, row.title or row.name, row.category, row.dated, row.ingested_at, row.node_id, row.author,
+            frozenset(tokenise(" ".join((row.title, *stated_tags(row.metadata))), aliases=False)),
+        )
         for row in rows
-    ]
+    ]  # fmt: skip
 
 
 def _counted(search: Search, stored: Sequence[Stored], noun: str, *, named: bool) -> CorpusAnswer:
@@ -164,15 +169,28 @@ def _made(search: Search, stored: Sequence[Stored], asked: CorpusQuestion) -> Co
 
 
 def _mentioning(search: Search, stored: Sequence[Stored], noun: str, asked: CorpusQuestion) -> CorpusAnswer | None:
-    """The documents with a passage that holds every term of a topic, in the order in which a search ranks them."""
+    """The documents that hold every term of a topic: in one passage, as a search ranks them, then in title or tags."""
     terms, topic = asked.terms, asked.topic
     if not terms:
         return None
     scores = search.holding(terms)
     said = f"“{topic.strip(' “”')}”" if '"' not in topic else topic
-    if not scores:
+    listed = _passages(search, stored, topic, scores)
+    found = {each.id for each, _ in listed}
+    listed += [(each, each.node_id) for each in stored if each.id not in found and each.terms.issuperset(terms)]
+    if not listed:
         return None if len(terms) > _LONG else CorpusAnswer(f"No {noun} mentions {said}.", answered=False)
-    ranked = search.attempt(QueryBundle(topic), search.ledger).ranked
+    verb = "mentions" if len(listed) == 1 else "mention"
+    cut = f" The first {_MOST}:" if len(listed) > _MOST else ""
+    told = f"{format_count(len(listed), noun)} {verb} {said}.{cut}"
+    return CorpusAnswer(told, _shown(search, listed[:_MOST]), terms)
+
+
+def _passages(
+    search: Search, stored: Sequence[Stored], topic: str, scores: Mapping[str, float]
+) -> list[tuple[Stored, str]]:
+    """Each document with its best passage of those that are scored."""
+    ranked = search.attempt(QueryBundle(topic), search.ledger).ranked if scores else []
     place = {hit.node.node_id: rank for rank, hit in enumerate(ranked)}
     ordered = sorted(scores, key=lambda node_id: (place.get(node_id, len(ranked)), -scores[node_id], node_id))
     nodes = search.store.fetch(ordered, filters=search.request.filters, audience=search.request.audience)
@@ -180,11 +198,7 @@ def _mentioning(search: Search, stored: Sequence[Stored], noun: str, asked: Corp
     for node_id in ordered:
         if node_id in nodes and (own := nodes[node_id].metadata["document_id"]) in known:
             best.setdefault(own, node_id)
-    listed = [(known[own], node_id) for own, node_id in best.items()]
-    verb = "mentions" if len(best) == 1 else "mention"
-    cut = f" The first {_MOST}:" if len(best) > _MOST else ""
-    told = f"{format_count(len(best), noun)} {verb} {said}.{cut}"
-    return CorpusAnswer(told, _shown(search, listed[:_MOST]), terms)
+    return [(known[own], node_id) for own, node_id in best.items()]
 
 
 def _shown(search: Search, listed: Sequence[tuple[Stored, str]]) -> tuple[tuple[Stored, Source], ...]:

@@ -246,7 +246,8 @@ def _talks(person: Person, asked: OverviewQuestion, words: frozenset[str]) -> It
             continue
         kind = "" if contains_phrase(record.place, folded_words(record.kind)) else record.kind
         about = ", ".join(filter(None, (kind, record.place, record.date_range)))
-        quotes = tuple(filter(None, (record.title, record.place, record.date_range)))
+        places = record.place.split(", ")  # the event and the city are fields of their own in a row
+        quotes = tuple(filter(None, (record.title, *places, record.date_range)))
         yield Line(f"{record.title} ({about})" if about else record.title, fact_source(group[0]), quotes)
         found += 1
         if found == (1 if asked.latest else _MOST_TALKS):
