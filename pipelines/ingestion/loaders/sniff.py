@@ -70,7 +70,7 @@ _OLE_STREAMS = {
 }
 _NO_TEXT = "Save it as Markdown, text or PDF."
 _DATA = "Write what it says in sentences, as Markdown or text, or export a table as .csv."
-# Kinds of text that are no prose: a folder passes them over, and one that is named itself is refused.
+# Kinds of files that are no prose, whatever their bytes: a folder passes them over, one that is named is refused.
 _UNREAD_TEXT = {
     **dict.fromkeys((".ipynb",), ("a notebook", "Convert it: jupyter nbconvert --to markdown.")),
     **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson", ".json5"), ("JSON", _DATA)),
@@ -85,6 +85,13 @@ _UNREAD_TEXT = {
             ".lua", ".scala", ".cs", ".vue", ".ex", ".hs", ".clj", ".dart",
         ),
         ("source code", "Describe it in a README.md."),
+    ),
+    **dict.fromkeys(
+        (
+            ".bin", ".dat", ".exe", ".dll", ".so", ".o", ".class", ".jar", ".pyc", ".wasm", ".iso", ".img", ".db",
+            ".sqlite", ".sqlite3", ".parquet", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".pt", ".onnx",
+        ),
+        ("a file of a program's data", _DATA),
     ),
     **dict.fromkeys((".eml", ".mbox", ".ics", ".vcf", ".srt", ".vtt"), ("an export of another program", _NO_TEXT)),
 }  # fmt: skip

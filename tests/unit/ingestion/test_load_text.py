@@ -78,6 +78,7 @@ def test_an_encoding_that_is_not_sure_is_named_in_the_advice(load_bytes, text: s
     ("data", "name", "kind"),
     [
         (b'{"cells": [], "nbformat": 4}', "weights.ipynb", "a notebook"),
+        ("The tide rises.".encode("utf-16"), "tide.bin", "a file of a program's data"),
         (b'{"name": "tidegate"}', "package.json", "JSON"),
         (b'[{"name": "tidegate"}]\n', "export", "JSON"),
         (b"\\documentclass{article}", "cv.tex", "LaTeX"),
