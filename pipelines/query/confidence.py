@@ -35,14 +35,15 @@ def confidence(evidence: Evidence, sentences: Sequence[Sentence], terms: Sequenc
     return "medium" if band == "high" and _share_supported(sentences) < 1 else band
 
 
-def quotation_confidence(sentences: Sequence[Sentence], answers: float) -> Band:
+def quotation_confidence(sentences: Sequence[Sentence], answers: float, *, is_open: bool = False) -> Band:
     """The confidence of a quotation, by the probability (0..1) that it answers.
 
-    It is low if less than half of its sentences are supported, and never high unless all are.
+    It is low if less than half of its sentences are supported, and never high unless all are, or if it leaves open
+    what is asked.
     """
     if _share_supported(sentences) < _SUPPORTED:
         return "low"
-    if answers >= _HIGH and _share_supported(sentences) == 1:
+    if answers >= _HIGH and _share_supported(sentences) == 1 and not is_open:
         return "high"
     return "medium" if answers >= _MEDIUM else "low"
 

@@ -26,12 +26,14 @@ class CitedText(NamedTuple):
         citations: The sources that it cites.
         before: What stands between the sentence before and this one: spaces, list marks, headings, fences.
         is_code: True if it is a line of a fenced code block.
+        quote: The words of the source that it shows in another form; empty where they are its own.
     """
 
     text: str
     citations: tuple[int, ...]
     before: str = " "
     is_code: bool = False
+    quote: str = ""
 
 
 def cited_sentences(text: str, valid: Sequence[int]) -> list[CitedText]:

@@ -6,6 +6,8 @@ from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
 from pipelines.answers import Source
+from pipelines.query.verification.normalise import count_negations
+from pipelines.query.verification.words import has_phrase, lowered
 from pipelines.structure import TITLE_LEVEL, Element, Structure
 from pipelines.text import plain
 
@@ -68,6 +70,25 @@ class QuotableUnit:
     def lead_text(self) -> str:
         """The words right above it, and the names of its columns."""
         return " ".join(filter(None, (self.above, self.columns)))
+
+    @property
+    def denials(self) -> tuple[str, ...]:
+        """The headings below the title, or the lead-in, that say of it that it is not so, planned or left out."""
+        told = (*self.headings, *((self.lead.text,) if self.lead else ()))
+        return tuple(words for words in told if words != plain(self.source.title) and _excludes(words))
+
+    def cells(self, row: Part) -> list[tuple[str, str]]:
+        """(the name of its column, a cell) for each cell of a row; empty where they do not fit the columns."""
+        names, held = ([cell.strip() for cell in words.split("|")] for words in (self.columns, row.text))
+        return list(zip(names, held, strict=False)) if 1 < len(held) <= len(names) else []
+
+    def shown(self, part: Part) -> str:
+        """The words of a part; of a row of a table with the names of its columns: `bolts (A: yes; B: no)`."""
+        if not (named := self.cells(part)):
+            return part.text
+        of, subject = named[0]
+        told = "; ".join(f"{name}: {cell}" if name else cell for name, cell in named[bool(not of) :] if cell)
+        return told if of or not subject else f"{subject} ({told})" if told else subject
 
     @property
     def start(self) -> int:
@@ -151,6 +172,11 @@ def _units_of(source: Source) -> Iterator[QuotableUnit]:
         over = beside.text if beside else ""
         for segment in _segments(parts) if kind == "paragraph" else filter(None, [parts]):
             yield QuotableUnit(source, kind, tuple(segment), lead, over, headings, columns, tuple(parts))
+
+
+def _excludes(words: str) -> bool:
+    """True for a heading or lead-in that denies, plans or leaves out what stands below it."""
+    return count_negations(words) > 0 or has_phrase(lowered(words), "excluding")
 
 
 def _is_open(part: Part) -> bool:

@@ -50,6 +50,8 @@ _ENOUGH = 50  # words up to which a segment of a paragraph grows
 _MANY_WORDS = 120  # of all quoted paragraphs, from which on no other unit is quoted
 _MOST_ITEMS, _MOST_CODE = 12, 16  # items of a list and lines of code that are quoted
 _FEW_ITEMS = 6  # items up to which a list is quoted whole, and the most of a longer one unless all are asked for
+_FEW_WORDS = 25  # of a paragraph that does not say by itself that a heading denies it
+_NO_CELL = " -–—−?"  # signs of a cell without a value
 _LONGEST_HEADING = 80  # characters of a heading that is shown above a list or code
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
 _WHOLE_WEIGHT = 0.5  # for a part of the question, of the score for the whole question
@@ -364,7 +366,8 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
             words = part.text if part.is_code else escape_markers(part.text)
             yield Token(part.before + words)
             written.append(part)
-            sentences.append(verify(part.text, part.citations, task.context.sources, task.judge))
+            checked = verify(part.quote or part.text, part.citations, task.context.sources, task.judge)
+            sentences.append(replace(checked, text=part.text))
         done.append(quotation)
         yield Footnote(source.n, source)
     if not written:
@@ -373,7 +376,7 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
     return Answer(
         question=task.intent.question,
         answered=True,
-        confidence=quotation_confidence(sentences, extraction.answers),
+        confidence=quotation_confidence(sentences, extraction.answers, is_open=leaves_open(extraction)),
         mode="extractive",
         model="",
         answer=joined(written),
@@ -396,14 +399,21 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
     unit, cites = quotation.unit, (quotation.unit.source.n,)
     gap = "" if not before else "\n```\n\n" if before[-1].unit.kind == "code" else "\n\n"
     is_led = unit.kind != "paragraph" and unit.lead is not None
+    denials = [words for words in unit.denials if not unit.lead or words != unit.lead.text]
+    is_told = quotation.words <= _FEW_WORDS and unit.kind != "code" and not (before and before[-1].unit is unit)
+    for words in denials if is_told else ():
+        gap += _heading(words)
     if is_led and unit.lead and not _is_written(unit, unit.lead, before):
         yield CitedText(unit.lead.text, cites, gap)
         gap = "\n\n"
     elif value := heading_with_value(question, unit):
         gap += _heading(value)
     elif unit.kind != "paragraph" and unit.headings and not is_led:
-        gap += _heading(unit.headings[-1])
-    gap += _heading(unit.columns)
+        heading = unit.headings[-1]
+        is_year = heading.isdigit() and all(heading in part.text for part in quotation.parts)
+        gap += _heading(heading) if heading not in denials and not is_year else ""
+    if unit.columns and not all(map(unit.cells, quotation.parts)):
+        gap += _heading(", ".join(filter(None, map(str.strip, unit.columns.split("|")))))
     marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
     opening, between = marks[unit.kind]
     parts = [part for part in quotation.parts if not _is_written(unit, part, before)]
@@ -411,7 +421,18 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
     common = min(map(len, insets), default=0)
     for place, (part, inset) in enumerate(zip(parts, insets, strict=True)):
         opens = f"{gap}{opening}" if place == 0 else between
-        yield CitedText(part.text, cites, opens + inset[common:], unit.kind == "code")
+        words = unit.shown(part)
+        quote = part.text if words != part.text else ""
+        yield CitedText(words, cites, opens + inset[common:], unit.kind == "code", quote)
+
+
+def leaves_open(extraction: Extraction) -> bool:
+    """True if the best unit is denied by what stands above it and yes or no is asked, or is a row of empty cells."""
+    first = extraction.quotations[0]
+    if extraction.question.kind == "yes-no" and first.unit.denials:
+        return True
+    cells = [cell for part in first.parts for _, cell in first.unit.cells(part)[1:]]
+    return bool(cells) and not any(cell.strip(_NO_CELL) for cell in cells)
 
 
 def _is_written(unit: QuotableUnit, part: Part, before: Sequence[Quotation]) -> bool:

@@ -53,11 +53,16 @@ def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence
     if intent.greeting or intent.wants or intent.phrases:
         return None
     text = read(intent.wording)
-    if not text.words:
+    if not text.words or _is_negated(text):
         return None
     asked = _Asked(text, intent, people, projects)
     readers = (_detail, _project, _compare, _self, _place, _contact, _talks, _projects, _experience)
     return next((found for reader in readers if (found := reader(asked))), None)
+
+
+def _is_negated(text: Text) -> bool:
+    """True if what is not so is asked for, which no overview states: "What does X not do?"."""
+    return "not" in text.set or any(word.endswith("n't") for word in text.all)
 
 
 _OF_KIND: Mapping[str, OverviewKind] = {
@@ -79,7 +84,7 @@ def overview_of_kind(
         topics: Folded skills, languages and fields that facts state.
     """
     found = _OF_KIND.get(kind)
-    if found is None:
+    if found is None or _is_negated(read(intent.wording)):
         return None
     asked = _Asked(read(intent.wording), intent, people, projects)
     names = asked.projects if found in ("compare", "project") else ()

@@ -43,6 +43,10 @@ def test_a_quotation_is_as_sure_as_its_best_unit_is_likely_to_answer() -> None:
     assert [quotation_confidence([GOOD], answers) for answers in (0.95, 0.75, 0.3)] == ["high", "medium", "low"]
 
 
+def test_a_quotation_that_leaves_open_what_is_asked_is_not_high() -> None:
+    assert quotation_confidence([GOOD], 0.95, is_open=True) == "medium"
+
+
 def test_a_quotation_without_support_is_never_high() -> None:
     assert quotation_confidence([GOOD, BAD], 0.99) == "medium"
     assert quotation_confidence([BAD], 0.99) == "low"

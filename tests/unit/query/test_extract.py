@@ -7,7 +7,15 @@ import pytest
 from config.settings import EvidenceSettings
 from pipelines.answers import Source
 from pipelines.models.minilm import Pieces
-from pipelines.query.answerers.quotation import ANSWER_FLOOR, NAMES_NOTHING, Extraction, cited, extract, is_answer
+from pipelines.query.answerers.quotation import (
+    ANSWER_FLOOR,
+    NAMES_NOTHING,
+    Extraction,
+    cited,
+    extract,
+    is_answer,
+    leaves_open,
+)
 from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.question.form import classify_question
@@ -376,3 +384,38 @@ def test_a_lead_in_is_quoted_once() -> None:
 
 def test_a_question_of_which_no_word_is_there_is_not_answered() -> None:
     assert told("Which submarine museum lends violins?", "The chamber of the lock is eight metres wide.") == 0.0
+
+
+ROPES = (
+    "# Saltbox\n\nA box for ropes.\n\n## Knots\n\n|  | Hemp | Nylon |\n|--|:--:|:--:|\n| bowline | ✓ | ✓ |\n"
+    "| granny | – | – |\n\n## Not planned\n\nColours, bells, a lid.\n\n## To do\n\n- carry wet ropes\n- sing\n"
+)
+
+
+def shown(question: str, text: str) -> str:
+    found = read(question, text, limit=1)
+    return joined(list(cited(found.quotations[0], found.question)))
+
+
+def test_what_a_heading_denies_or_plans_is_quoted_with_that_heading() -> None:
+    assert shown("Does Saltbox support bells?", ROPES) == "**Not planned**\n\nColours, bells, a lid. [1]"
+    assert shown("Can Saltbox carry wet ropes?", ROPES).startswith("**To do**\n\n- carry wet ropes [1]")
+
+
+def test_a_row_is_shown_with_the_names_of_its_columns_and_not_under_them() -> None:
+    assert shown("Does Saltbox support bowline?", ROPES) == ("**Knots**\n\n- bowline (Hemp: ✓; Nylon: ✓) [1]")
+    keys = "# Keys\n\n| Key | Does |\n|---|---|\n| j | moves down |\n| q | quits |\n"
+    assert "- Key: q; Does: quits [1]" in shown("Which key quits?", keys)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_open"),
+    [
+        ("Does Saltbox support bells?", True),
+        ("Does Saltbox support granny?", True),
+        ("Does Saltbox support bowline?", False),
+        ("What is not planned in Saltbox?", False),
+    ],
+)
+def test_a_denied_line_leaves_yes_or_no_open_and_a_row_of_empty_cells_everything(question: str, is_open: bool) -> None:
+    assert leaves_open(read(question, ROPES, limit=1)) == is_open
