@@ -8,6 +8,7 @@ from datetime import date
 _ISO = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2]))?")
 _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MIDDLE = 7
+_YEAR_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,6 +44,16 @@ def month_range(start: str, end: str | None, *, current: bool, today: date) -> M
     if to < from_ and to // 12 == from_ // 12 and not exact:  # `2021-10` to `2021`
         to = from_
     return MonthRange(from_, to, exact) if from_ <= to else None
+
+
+def ends_of(date_range: str) -> tuple[str, str]:
+    """The two ends of a range as it is written: `Jan 2019 – present`; the second is empty where it is no range."""
+    for sign in (" – ", " — ", " - ", " to ", "–", "—", "-"):
+        first, found, last = date_range.partition(sign)
+        end = last.partition("(")[0].strip()
+        if found and sign not in last and not (end.isdigit() and len(end) < _YEAR_DIGITS):
+            return first.strip(), end
+    return date_range.strip(), ""
 
 
 def _month_number(month: str) -> tuple[int, bool] | None:

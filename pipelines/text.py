@@ -332,3 +332,12 @@ def base_verb_forms(text: str) -> str:
 def participle(past: str) -> str:
     """The participle of a verb in the past tense; empty where the word is none that is known."""
     return past if past.endswith("ed") else _PARTICIPLE.get(past.lower(), "")
+
+
+def shown_name(name: str) -> str:
+    """A person's name as it is read: without letters after a comma, and not in capitals alone (`ANN LEE, P.Eng`)."""
+    own = name.partition(",")[0]
+    bare = (own if len(own.split()) > 1 else name).strip()
+    if not bare.isupper():
+        return bare
+    return " ".join("-".join(half.capitalize() for half in word.split("-")) for word in bare.split())

@@ -9,6 +9,7 @@ from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.careers.disagreements import ConflictSide, Disagreement, career_disagreements
 from pipelines.query.careers.people import group_people, organisation_words
+from pipelines.query.layout import blocks_of
 from pipelines.query.question.careers import DISPUTED, asks_for_value, is_mostly_said, is_named
 from pipelines.query.search import Search
 from pipelines.query.titles import subject_terms
@@ -99,7 +100,15 @@ def _is_relevant(found: Disagreement, answer: Answer, wording: str) -> bool:
         sides = " ".join(" ".join([side.source.snippet, *_titles(side.source)]) for side in found.sides)
         if is_mostly_said(wording, f"{sides} {found.about}"):
             return True
-    return any(_states_side(sentence, side, found.kind) for sentence in answer.sentences for side in found.sides)
+    return any(_states_side(sentence, side, found.kind) for sentence in _statements(answer) for side in found.sides)
+
+
+def _statements(answer: Answer) -> Iterator[Sentence]:
+    """The sentences of an answer without those that lead in to a list: a job's line with its dates states no date."""
+    blocks = blocks_of(answer.answer, [sentence.text for sentence in answer.sentences])
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        is_lead = block.kind == "paragraph" and after is not None and after.kind in ("bullets", "numbers", "code")
+        yield from (answer.sentences[at] for line in block.lines for at in line if not is_lead)
 
 
 def _states_side(sentence: Sentence, side: ConflictSide, kind: ConflictKind) -> bool:

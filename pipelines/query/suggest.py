@@ -20,7 +20,7 @@ from pipelines.store.known_names import CAREER_CATEGORIES
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.questions import StoredQuestion, keep_questions, untried_documents
 from pipelines.store.tokens import index_terms, tokenise
-from pipelines.text import fold
+from pipelines.text import fold, shown_name
 from pipelines.types import Audience, Filters, Turn
 
 Span = tuple[str, int, int]  # document id, start, end
@@ -145,7 +145,7 @@ def suggest(
 def _of_facts(facts: Sequence[Fact], people: Mapping[str, str], quoted: Sequence[Span]) -> Iterator[Proposal]:
     """Questions about facts, each by the person that its document names, else by the only one that any does."""
     only = next(iter(people.values()), "") if len({fold(name) for name in people.values()}) == 1 else ""
-    asked = [(fact, *_about_fact(fact, _short(people.get(fact.document_id, only)))) for fact in facts]
+    asked = [(fact, *_about_fact(fact, _short(shown_name(people.get(fact.document_id, only))))) for fact in facts]
     spans = {fact: (fact.document_id, *fact.record.span) for fact in facts}
     known = {subject for fact, subject, _ in asked if _overlaps(spans[fact], quoted)}
     for fact, subject, question in sorted(asked, key=lambda each: _ORDER.get(each[0].record.type, 0)):

@@ -1,12 +1,14 @@
 from datetime import date
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.months import (
     MonthRange,
     duration_text,
+    ends_of,
     merge_ranges,
     month_range,
     month_text,
@@ -97,3 +99,17 @@ def test_merged_ranges_cover_exactly_the_same_months(ranges: list[MonthRange]) -
     joined = merge_ranges(ranges)
     assert {month for each in joined for month in range(each.first, each.last + 1)} == covered
     assert all(left.last + 1 < right.first for left, right in pairwise(joined))
+
+
+@pytest.mark.parametrize(
+    ("written", "ends"),
+    [
+        ("January 2019 – present", ("January 2019", "present")),
+        ("2019-03 - 2020-04 (1 year)", ("2019-03", "2020-04")),
+        ("2019–2021", ("2019", "2021")),
+        ("2019-03", ("2019-03", "")),
+        ("May 2020", ("May 2020", "")),
+    ],
+)
+def test_the_ends_of_a_range_are_told_apart_as_they_are_written(written: str, ends: tuple[str, str]) -> None:
+    assert ends_of(written) == ends

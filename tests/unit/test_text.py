@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.structure import sentences
-from pipelines.text import MAX_CHARACTERS, canonical, count_tokens, fold, plain, searchable
+from pipelines.text import MAX_CHARACTERS, canonical, count_tokens, fold, plain, searchable, shown_name
 from tests.linear import assert_linear
 
 MARKERS = re.compile(r"[-*+•‣◦▪▫●○∙·➢➤►▶✓✔–—>=_~`|:#^()\d.a-z]")
@@ -262,3 +262,17 @@ def test_long_odd_input_takes_linear_time(unit: str) -> None:
         count_tokens(text)
 
     assert_linear(read, 200_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("INES VARGA, P.Eng", "Ines Varga"),
+        ("ANNE-MARIE LEE", "Anne-Marie Lee"),
+        ("Ann Lee, PhD", "Ann Lee"),
+        ("Ian McKay", "Ian McKay"),
+        ("Lee, Ann", "Lee, Ann"),
+    ],
+)
+def test_a_name_is_shown_without_titles_and_not_in_capitals(name: str, shown: str) -> None:
+    assert shown_name(name) == shown

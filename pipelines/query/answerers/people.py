@@ -13,6 +13,7 @@ from pipelines.query.question.person import fits_pronoun, unnamed_person
 from pipelines.query.question.references import with_person
 from pipelines.query.search import Search
 from pipelines.store.known_names import is_same_name, name_words
+from pipelines.text import shown_name
 
 ASKED_BACK = "a question back"  # the model name of such an answer
 _MOST = 5  # people that are named
@@ -61,7 +62,7 @@ def _may_be(person: Person, word: str) -> bool:
 def write(search: Search, found: PeopleThatFit) -> AnswerEvents:
     """The question who is meant, with the passages that state the names, and the question asked of each."""
     people, count = found.people[:_MOST], len(found.people)
-    names = [person.name for person in people]
+    names = [shown_name(person.name) for person in people]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if count == len(names) else f"{', '.join(names)} and others"
     text = WHICH_PERSON.format(count=_COUNTS.get(count, "Several"), word=found.word, names=listed)
     nearest: list[Source] = [replace(fact_source(each.stated[0]), n=n) for n, each in enumerate(people, start=1)]

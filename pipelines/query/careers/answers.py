@@ -8,6 +8,7 @@ from pipelines.query.careers.computed_answer import (
     COUNTABLE,
     ComputedAnswer,
     ComputedItem,
+    bound_entries,
     certificate_items,
     count_items,
     duty_items,
@@ -21,12 +22,13 @@ from pipelines.query.careers.computed_answer import (
     list_answer,
     skill_forms,
     skill_items,
+    stated_jobs,
     studies_by_institution,
     study_items,
     total_duration,
     with_person,
 )
-from pipelines.query.careers.named_items import answer_for_named, stated_jobs
+from pipelines.query.careers.named_items import answer_for_named
 from pipelines.query.careers.people import (
     LEGAL_FORMS,
     Job,
@@ -131,11 +133,11 @@ def _former(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
 
 def _bounds(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     """The current jobs, or those at a company that the person joined or left."""
-    there, used, at = _there(person, ask)
+    there, used, _ = _there(person, ask)
     if ask.left(used, spare):
         return None
     if there and ask.marks & {"began", "ended"}:
-        return job_entries(there, "began" if "began" in ask.marks else "until when", at, mine=f"my time{at}")
+        return bound_entries(there, began="began" in ask.marks)
     current = [job for job in person.jobs if job.record.current]
     return job_entries(current, "now", mine="now I am") if "now" in ask.marks and not there else None
 
@@ -232,7 +234,7 @@ def _work(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAns
     if ask.left(used, spare):
         return None
     if there and "one" in ask.marks:
-        return list_answer(stated_jobs(there))
+        return stated_jobs(there, person)
     if "titles" in ask.marks or ("history" in ask.marks and "companies" not in ask.marks):
         return job_entries(there or person.jobs, "")
     return list_answer(employer_items(person)) if "companies" in ask.marks and not there else None

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from pipelines.query.careers.computed_answer import (
     ComputedAnswer,
+    bound_entries,
     certificate_items,
     duty_items,
     employer_items,
@@ -14,11 +15,12 @@ from pipelines.query.careers.computed_answer import (
     language_items,
     list_answer,
     skill_items,
+    stated_jobs,
     studies_by_institution,
     study_items,
     total_duration,
 )
-from pipelines.query.careers.named_items import stated_jobs, study_remarks
+from pipelines.query.careers.named_items import study_remarks
 from pipelines.query.careers.people import Job, Person, find_organisation, jobs_by_company
 from pipelines.query.question.words import words
 from pipelines.store.known_names import is_ordinary
@@ -94,7 +96,7 @@ def _current(asked: CareerOf) -> ComputedAnswer | None:
 
 def _first(asked: CareerOf) -> ComputedAnswer | None:
     dated = [(job.stretch.first, job) for job in asked.person.jobs if job.stretch]
-    return list_answer(stated_jobs([min(dated, key=lambda each: each[0])[1]])) if dated else None
+    return stated_jobs([min(dated, key=lambda each: each[0])[1]], asked.person) if dated else None
 
 
 def _history(asked: CareerOf) -> ComputedAnswer | None:
@@ -110,17 +112,11 @@ def _in_year(asked: CareerOf) -> ComputedAnswer | None:
 
 
 def _began(asked: CareerOf) -> ComputedAnswer | None:
-    return _bounds(asked, "began")
+    return bound_entries(asked.there, began=True)
 
 
 def _ended(asked: CareerOf) -> ComputedAnswer | None:
-    return _bounds(asked, "until when")
-
-
-def _bounds(asked: CareerOf, value: str) -> ComputedAnswer | None:
-    there = asked.there
-    at = f" at {there[0].record.company}" if there else ""
-    return job_entries(there, value, at, mine=f"my time{at}")
+    return bound_entries(asked.there, began=False)
 
 
 def _duties(asked: CareerOf) -> ComputedAnswer | None:
@@ -128,7 +124,7 @@ def _duties(asked: CareerOf) -> ComputedAnswer | None:
 
 
 def _titles(asked: CareerOf) -> ComputedAnswer | None:
-    return list_answer(stated_jobs(asked.there or [job for job in asked.person.jobs if job.record.current]))
+    return stated_jobs(asked.there or [job for job in asked.person.jobs if job.record.current], asked.person)
 
 
 def _years(asked: CareerOf) -> ComputedAnswer | None:
@@ -145,7 +141,7 @@ def _education(asked: CareerOf) -> ComputedAnswer | None:
     if remarks := list_answer(study_remarks(there or asked.person.education, asked.said)):
         return remarks
     posts = [job for job in asked.person.jobs if not there and _begins_position(job, asked.said)]
-    return list_answer(stated_jobs(posts) if posts else study_items(there or asked.person.education))
+    return stated_jobs(posts, asked.person) or list_answer(study_items(there or asked.person.education))
 
 
 def _begins_position(job: Job, said: Iterable[str]) -> bool:

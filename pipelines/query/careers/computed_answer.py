@@ -7,7 +7,7 @@ from typing import NamedTuple
 from config.settings import PersonaSettings
 from pipelines.answers import Source
 from pipelines.facts import CareerRecord, JobFacts, SkillsFacts
-from pipelines.months import duration_text, month_text
+from pipelines.months import MonthRange, duration_text, ends_of, month_text
 from pipelines.query.careers.disagreements import Disagreement, conflicting_dates, conflicting_titles, fact_source
 from pipelines.query.careers.people import (
     Job,
@@ -21,7 +21,7 @@ from pipelines.query.question.words import read
 from pipelines.query.verification.normalise import contains_phrase
 from pipelines.store.facts import Fact
 from pipelines.store.tokens import tokenise
-from pipelines.text import fold
+from pipelines.text import fold, shown_name
 
 CAREER_FACTS = "career facts"  # the model name of a computed answer
 NEUTRAL = PersonaSettings()
@@ -91,8 +91,8 @@ class ComputedAnswer:
         """
         listed = "; ".join(item.text for item in self.items)
         lead = self.mine if persona.voice == "first" and self.mine else f"{self.value}{self.of}"
-        led = f"{lead[:1].upper()}{lead[1:]}: " if lead else ""
-        return f"{led}{listed.rstrip('.')}."
+        said = f"{lead}: {listed}" if lead else listed
+        return f"{said[:1].upper()}{said[1:].rstrip('.')}."
 
 
 def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAnswer | None:
@@ -132,6 +132,53 @@ def job_entries(jobs: Sequence[Job], value: str, of: str = "", *, mine: str = ""
     items = tuple(job_item(job, fact) for job in jobs for fact in differently_dated(job) or job.stated[:1])
     doubts = tuple(doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
     return ComputedAnswer(value, of, items, doubts, mine=mine) if items else None
+
+
+def bound_entries(jobs: Sequence[Job], *, began: bool) -> ComputedAnswer | None:
+    """When the jobs at a company began or ended, once for each dating: `At Acme until July 2022 (Engineer)`.
+
+    A job that another one there follows at once, or is preceded by, is left out. None without jobs.
+    """
+    spans = [job.stretch for job in jobs if job.stretch]
+    edges = [job for job in jobs if job.stretch and not any(_adjoins(job.stretch, other, began) for other in spans)]
+    stated = [(job, _different_ends(job, began=began)) for job in edges]
+    items = [_bound_item(job, fact, began=began) for job, facts in stated for fact in facts]
+    if not items or not all(items):
+        return job_entries(jobs, "")
+    doubts = tuple(filter(None, (conflicting_dates(job) for job, facts in stated if len(facts) > 1)))
+    first, *others = (item for item in items if item)
+    at = f"at {edges[0].record.company} "
+    said = (replace(other, text=other.text.replace(at, "", 1)) for other in others)
+    return ComputedAnswer("", "", (first, *said), doubts)
+
+
+def _different_ends(job: Job, *, began: bool) -> list[Fact]:
+    """The statements of a job, one for each different month in which it began, or ended."""
+    facts = differently_dated(job) or job.stated[:1]
+    return list({_months(fact.record)[0 if began else 1]: fact for fact in reversed(facts)}.values())[::-1]
+
+
+def _adjoins(span: MonthRange, other: MonthRange, began: bool) -> bool:
+    """True if a time there runs on before this one began, or after it ended."""
+    if began:
+        return other.first < span.first <= other.last + 1
+    return span.last < other.last and other.first <= span.last + 1
+
+
+def _bound_item(job: Job, fact: Fact, *, began: bool) -> ComputedItem | None:
+    """The beginning or end of a job in the words of its dates; None where these are no range."""
+    record = fact.record
+    assert isinstance(record, JobFacts)
+    first, last = ends_of(record.date_range)
+    if not last:
+        return None
+    said = first if began or record.current else last
+    since = f"since {said}" if record.current else f"from {said}" if began else f"until {said}"
+    still = "still " if record.current and not began else ""
+    post = f" ({record.position})" if record.position else ""
+    quotes = tuple(filter(None, (record.company, record.position, said)))
+    also_in = other_documents(fact, agreeing_facts(job), quotes)
+    return ComputedItem(f"{still}at {record.company} {since}{post}", fact, quotes, also_in)
 
 
 class SkillMention(NamedTuple):
@@ -292,15 +339,29 @@ COUNTABLE = frozenset(_COUNTS)
 FactGroup = tuple[Fact, ...]
 
 
-def list_answer(items: Iterable[ComputedItem]) -> ComputedAnswer | None:
+def list_answer(items: Iterable[ComputedItem], doubts: Iterable[Disagreement] = ()) -> ComputedAnswer | None:
     """The list of these items; None when there are none."""
     found = tuple(items)
-    return ComputedAnswer("", "", found, listed=True) if found else None
+    return ComputedAnswer("", "", found, tuple(doubts), listed=True) if found else None
+
+
+def stated_jobs(jobs: Iterable[Job], person: Person, *, by_dates: bool = False) -> ComputedAnswer | None:
+    """Each job by every statement that has another title, or with `by_dates` other dates, and what is disputed."""
+    items: list[ComputedItem] = []
+    doubts: list[Disagreement | None] = []
+    for job in jobs:
+        if by_dates:
+            facts: Sequence[Fact] = differently_dated(job) or job.stated[:1]
+        else:
+            facts = list({fold(getattr(fact.record, "position", "")): fact for fact in reversed(job.stated)}.values())
+        items += [job_item(job, fact) for fact in facts]
+        doubts.append(conflicting_dates(job) if by_dates else conflicting_titles(job, person.jobs))
+    return list_answer(items, filter(None, doubts))
 
 
 def with_person(person: Person, item: ComputedItem) -> ComputedItem:
     """The item with the person's name before it, and the fact that states the name."""
-    return replace(item, text=f"{person.name}: {item.text}", whose=person.stated[0])
+    return replace(item, text=f"{shown_name(person.name)}: {item.text}", whose=person.stated[0])
 
 
 def duty_items(jobs: Iterable[Job]) -> list[ComputedItem]:

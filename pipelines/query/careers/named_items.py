@@ -10,12 +10,12 @@ from pipelines.query.careers.computed_answer import (
     ComputedAnswer,
     ComputedItem,
     job_entries,
-    job_item,
     list_answer,
+    stated_jobs,
     study_items,
     total_duration,
 )
-from pipelines.query.careers.people import Job, Person, differently_dated, organisation_words
+from pipelines.query.careers.people import Job, Person, organisation_words
 from pipelines.query.question.careers import CareerAsk
 from pipelines.query.question.words import words as listed_words
 from pipelines.store.facts import Fact
@@ -64,9 +64,9 @@ def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> 
     if "long" in marks:
         return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studies
     if "true" in marks:
-        return list_answer(stated_jobs([job for job in jobs if job.record.current or "past" in marks]))
+        return stated_jobs([job for job in jobs if job.record.current or "past" in marks], person)
     is_asked = bool(marks & {"when", "which"})
-    return studies or (list_answer(stated_jobs(jobs, by_dates="when" in marks)) if is_asked else None)
+    return studies or (stated_jobs(jobs, person, by_dates="when" in marks) if is_asked else None)
 
 
 def _says_all(group: Sequence[Fact], asked: Sequence[str]) -> bool:
@@ -94,9 +94,9 @@ def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:
     if not dated or not {"posts", "which"} <= {*marks} or not {"first", "latest"} & {*marks}:
         return None
     if "first" in marks:
-        return list_answer(stated_jobs([min(dated, key=lambda job: job.stretch.first if job.stretch else 0)]))
+        return stated_jobs([min(dated, key=lambda job: job.stretch.first if job.stretch else 0)], person)
     over = [job for job in dated if not job.record.current]
-    return list_answer(stated_jobs(over[:1] if "last" in marks and over else dated[:1]))
+    return stated_jobs(over[:1] if "last" in marks and over else dated[:1], person)
 
 
 def _named(person: Person, words: Sequence[str]) -> _Named:
@@ -157,13 +157,3 @@ def _span(fact: Fact) -> MonthRange | None:
     record = fact.record
     assert isinstance(record, EducationFacts)
     return month_range(record.start_month, record.end_month, current=record.current, today=date.today())
-
-
-def stated_jobs(jobs: Iterable[Job], *, by_dates: bool = False) -> Iterator[ComputedItem]:
-    """Each job by every statement that has another title, or with `by_dates` other dates."""
-    for job in jobs:
-        if by_dates:
-            facts: Sequence[Fact] = differently_dated(job) or job.stated[:1]
-        else:
-            facts = list({fold(getattr(fact.record, "position", "")): fact for fact in reversed(job.stated)}.values())
-        yield from (job_item(job, fact) for fact in facts)

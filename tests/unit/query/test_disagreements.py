@@ -186,6 +186,16 @@ def test_a_dispute_that_touches_neither_question_nor_answer_is_not_shown(questio
     assert found.confidence == "high"
 
 
+def test_the_dates_of_a_line_above_the_list_that_answers_are_not_said_by_the_answer() -> None:
+    shown = source(1, ONE.text, document_id="resume", content_sha="sha")
+    lines = tuple(verify(words, [1], (shown,)) for words in ("2019-01 - 2021-03", "Built things."))
+    said = "2019-01 - 2021-03 [1]\n\n- Built things. [1]"
+    listed = Answer("Whom did she lead?", True, "high", "extractive", "", said, lines, (shown,))
+    assert with_conflicts(listed, "Whom did she lead?", disagreements(ONE, OTHER)).conflicts == ()
+    plain = replace(listed, answer="2019-01 - 2021-03 [1] Built things. [1]")
+    assert len(with_conflicts(plain, "Whom did she lead?", disagreements(ONE, OTHER)).conflicts) == 1
+
+
 def test_a_dispute_about_a_job_is_none_about_something_else_at_that_employer() -> None:
     assert told("When was the Acme outage?", "The outage was long.").conflicts == ()
     assert len(told("When did Ann join Acme?", "She joined early.").conflicts) == 1

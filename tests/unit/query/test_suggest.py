@@ -96,6 +96,11 @@ def test_facts_that_were_not_quoted_are_asked_about_by_the_name_that_is_stated_j
     ]
 
 
+def test_a_name_in_capitals_is_asked_about_as_a_name() -> None:
+    stated = (fact(JobFacts(company="Reed Works", span=(20, 30), current=True)),)
+    assert questions(facts=stated, people={"resume": "ANN BELL, P.Eng"}) == ["What does Ann Bell do at Reed Works?"]
+
+
 def test_facts_are_asked_about_by_the_name_that_their_own_document_states() -> None:
     stated = (
         fact(JobFacts(company="Reed Works", span=(20, 30), current=True)),
