@@ -26,8 +26,10 @@ from pipelines.query.question.form import (
     asks_of_commands,
     classify_question,
     question_parts,
+    states_change,
 )
 from pipelines.query.question.language import other_language
+from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import ExcludeSpan, Part, QuotableSources, QuotableUnit, quotable_units
 from pipelines.query.search import Search
 from pipelines.query.unit_scoring import (
@@ -40,8 +42,10 @@ from pipelines.query.unit_scoring import (
     score_units,
 )
 from pipelines.query.verification.normalise import count_negations
+from pipelines.query.verification.words import lowered
 from pipelines.query.verify import build_judge, cached_embedding, verify
 from pipelines.store.tokens import index_terms, tokenise
+from pipelines.text import plain
 from pipelines.types import Evidence, QueryIntent
 
 _MOST_QUOTED = 2  # units of an answer
@@ -142,10 +146,40 @@ def extract(
     if question.kind == "comparison" and parts:
         weakest = min(answer_probability(own, strength) for own in of_parts)
         answers = weakest if question.asks_nothing else max(answers, weakest)
+    if (at := _stating(scored, question)) is not None:
+        first = {at: first.get(at, scored), **first}
     quotations = _chosen(scored, first, question, max_sentences)
     if question.kind == "how" or asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
     return Extraction(question, tuple(quotations), answers, scored)
+
+
+def _stating(scored: ScoredUnits, question: QuestionType) -> int | None:
+    """The best unit that states both values of an asked change, or whose heading is the asked reason; else None."""
+    for at in np.argsort(-scored.scores, kind="stable").tolist():
+        unit = scored.units[at]
+        is_change = question.asks_change and _states_change(unit) and not _terms_of(unit).isdisjoint(question.asked)
+        if is_change or (question.kind == "why" and _is_reason(unit, question)):
+            return int(at)
+    return None
+
+
+def _states_change(unit: QuotableUnit) -> bool:
+    return any(states_change(part.text) for part in unit.parts)
+
+
+def _terms_of(unit: QuotableUnit) -> frozenset[str]:
+    return index_terms(" ".join((unit.text, *unit.headings)))
+
+
+def _is_reason(unit: QuotableUnit, question: QuestionType) -> bool:
+    """True if the heading of a unit, or a line that leads in to it, asks the same "why" of its document's subject."""
+    title, asked = index_terms(unit.source.title), {*question.asked}
+    heading = unit.lead.text if unit.lead else unit.headings[-1] if unit.headings else ""
+    own = asked - title
+    told = own | frozenset(term for word in own for term in related_terms(word))
+    is_why = "why" in lowered(heading)[:1] and heading != plain(unit.source.title)
+    return is_why and (own != asked or not question.names) and not told.isdisjoint(index_terms(heading))
 
 
 def nearest_words(extraction: Extraction) -> tuple[Source, ...]:
@@ -427,8 +461,11 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
 
 
 def leaves_open(extraction: Extraction) -> bool:
-    """True if the best unit is denied by what stands above it and yes or no is asked, or is a row of empty cells."""
+    """True if the best unit is denied by what stands above it and yes or no is asked, or is a row of empty cells; and
+    where one value of an asked change is all that is quoted."""
     first = extraction.quotations[0]
+    if extraction.question.asks_change and not any(_states_change(each.unit) for each in extraction.quotations):
+        return True
     if extraction.question.kind == "yes-no" and first.unit.denials:
         return True
     cells = [cell for part in first.parts for _, cell in first.unit.cells(part)[1:]]

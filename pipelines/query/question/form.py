@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Literal
 
 from pipelines.query.question.rules import owner_terms
@@ -60,6 +61,11 @@ class QuestionType:
         """True if the question names nothing and asks for nothing specific."""
         is_open = not self.focus or self.kind in ("what", "which", "how", "yes-no")
         return not self.names and is_open and _UNSPECIFIC.issuperset(self.focus)
+
+    @property
+    def asks_change(self) -> bool:
+        """True if it asks by how much something changed: "How much faster did it get?"."""
+        return self.kind in ("count", "share", "money", "duration", "comparison") and read(self.text).says("changing")
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -189,6 +195,8 @@ def is_name_word(word: str, *, first: bool = False) -> bool:
 EXACT_KINDS = frozenset[AnswerKind]({"money", "share", "duration", "count", "when", "who"})
 _LONGEST = 1_200  # characters of a sentence that are read
 _SHORT_LINE = 6  # words
+_NEAR = 8  # words between the two values of a change
+_ARROWS = {"→", "->", "⇒"}
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _DATE = re.compile(
     rf"\b(?:1[89]|20)\d\d\b|\b\d\d? {_MONTH}\b|\b{_MONTH} \d|\b\d\d?:\d\d\b"
@@ -229,11 +237,25 @@ def holds_kind(kind: AnswerKind, sentence: str, asked: frozenset[str]) -> bool:
     return held is None or held(text, asked)
 
 
+def states_change(sentence: str) -> bool:
+    """True if a sentence says both values of a change: `from 840 ms to 210 ms`, `0.81 → 0.93`."""
+    said = read(sentence[:_LONGEST])
+    numbers = [at for at, word in enumerate(said.words) if word.text[:1].isdigit()]
+    near = [(one, other) for one, other in pairwise(numbers) if other - one <= _NEAR]
+    return any(
+        ("to" in said.all[one + 1 : other] and "from" in said.all[max(one - 2, 0) : one])
+        or not _ARROWS.isdisjoint(said.text[said.words[one].end : said.words[other].start].split())
+        for one, other in near
+    )
+
+
 def kind_fit(wanted: QuestionType, sentence: str) -> float:
     """1 where a sentence holds what is asked for, 0 where it does not, 0.5 where the kind leaves it open.
 
-    A single name that a sentence begins with may be a person's.
+    A single name that a sentence begins with may be a person's. Of a change, one of its values leaves it open.
     """
+    if wanted.asks_change and holds_kind(wanted.kind, sentence, wanted.terms):
+        return 1.0 if states_change(sentence) else 0.5
     if wanted.kind in ("what", "how", "yes-no") or not wanted.focus:
         return 0.5
     if wanted.kind == "who" and not holds_kind("who", sentence, wanted.terms):

@@ -18,7 +18,7 @@ from pipelines.query.answerers.quotation import (
 )
 from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
-from pipelines.query.question.form import classify_question
+from pipelines.query.question.form import classify_question, states_change
 from pipelines.query.question.understand import analyse
 from pipelines.query.quotable_units import QuotableSources, quotable_units
 from pipelines.query.unit_scoring import NO_PIECES, UnitScorer
@@ -392,7 +392,7 @@ ROPES = (
 )
 
 
-def shown(question: str, text: str) -> str:
+def shown(question: str, text: str | Source) -> str:
     found = read(question, text, limit=1)
     return joined(list(cited(found.quotations[0], found.question)))
 
@@ -419,3 +419,37 @@ def test_a_row_is_shown_with_the_names_of_its_columns_and_not_under_them() -> No
 )
 def test_a_denied_line_leaves_yes_or_no_open_and_a_row_of_empty_cells_everything(question: str, is_open: bool) -> None:
     assert leaves_open(read(question, ROPES, limit=1)) == is_open
+
+
+KETTLE = (
+    "# Goodbye, Kettle\n\nToday I archived Kettle.\n\nThe kettle boils twice a day. It is red.\n\n"
+    "## Why it ends\n\n- Nobody owns a stove any more.\n"
+)
+
+
+def test_a_section_that_is_named_after_the_reason_says_why() -> None:
+    post = source(1, KETTLE, document_id="d1", title="Goodbye, Kettle")
+    assert shown("Why is Kettle archived?", post) == "**Why it ends**\n\n- Nobody owns a stove any more. [1]"
+    assert not shown("Why is Kettle red?", post).startswith("**Why it ends**")
+
+
+def test_a_change_is_quoted_with_both_values_and_one_of_them_leaves_it_open() -> None:
+    slow = "The boiling of water was slow. It took 840 seconds, and boiling was sighed at."
+    both = "Boiling went from 840 seconds to 210 seconds."
+    asked = "How much faster did boiling get?"
+    assert picked(asked, slow, both)[0] == both
+    assert not leaves_open(read(asked, slow, both))
+    assert leaves_open(read(asked, slow))
+
+
+@pytest.mark.parametrize(
+    ("said", "is_change"),
+    [
+        ("F1 from 0.81 to 0.93", True),
+        ("840 ms → 210 ms", True),
+        ("It took 840 ms to 2 people", False),
+        ("210 ms", False),
+    ],
+)
+def test_a_change_has_two_values(said: str, is_change: bool) -> None:
+    assert states_change(said) == is_change
