@@ -97,6 +97,16 @@ def test_the_talks_of_a_table_are_checked_field_by_field_against_their_own_rows(
     assert ([each.verdict for each in answer.sentences], answer.confidence) == (["supported"], "high")
 
 
+def test_what_stands_below_a_heading_that_denies_it_is_no_experience(
+    ingested: Ingested, make_settings: MakeSettings
+) -> None:
+    post = "# Gauges\n\nA gauge is read twice a day.\n\n## Not planned\n\nZigbee radios, a web server.\n"
+    files = {"resume.md": FILES["resume.md"], "posts/2022-01-02-gauges.md": post}
+    answer = build_query_engine(make_settings(ingested(files)[1])).ask("Do you have experience with Zigbee?")
+    assert "Zigbee" not in answer.answer or "**Not planned**" in answer.answer
+    assert answer.confidence != "high"
+
+
 def test_what_no_document_names_has_no_overview(engine: QueryEngine) -> None:
     for question in ("Have you used Kubernetes?", "Which talks did you give?", "What is your phone number?"):
         assert engine.ask(question).model != OVERVIEW

@@ -355,7 +355,8 @@ def _sentences_with(words: frozenset[str], holding: Mapping[str, BaseNode], sear
     chosen = [node for node in holding.values() if node.metadata["category"] not in CAREER_CATEGORIES]
     found = 0
     for source in sources_of_nodes(chosen, search.store.engine, search.request.audience):
-        parts = [part for unit in quotable_units([source]) if unit.kind != "code" for part in unit.parts]
+        told = (unit for unit in quotable_units([source]) if unit.kind != "code" and not unit.denials)
+        parts = [part for unit in told for part in unit.parts]
         said = next((part.text for part in parts if uses(part.text, words) and _is_told(part.text)), "")
         if said and found < _MOST_PASSAGES:
             found += 1
