@@ -20,7 +20,7 @@ def heading(persona: PersonaSettings) -> str:
     if persona.greeting:
         return persona.greeting
     if persona.voice == "first":
-        return f"I am {persona.name}. Ask me" if persona.name else "Ask me about my work"
+        return f"Hello, I am {persona.name}" if persona.name else "Ask me about my work"
     return f"Ask about {persona.name}" if persona.name else "Ask, and check the answer"
 
 

@@ -26,15 +26,22 @@ def page() -> None:
             st.title("Career")
             st.caption("No document states a career yet. Add a resume or a LinkedIn export in the Library.")
             return
-        person = people[0]
+        persona = engine.persona()
+        render.accent(persona.accent)
+        owner = next((n for n, each in enumerate(people) if _is_named(each, persona.name)), 0)
+        person = people[owner]
         if len(people) > 1:
             names = [each.name or "Somebody" for each in people]
-            chosen = st.selectbox("Person", range(len(people)), format_func=names.__getitem__, key="career_person",
+            chosen = st.selectbox("Person", range(len(people)), owner, names.__getitem__, key="career_person",
                                   on_change=session.close_source, width=360)  # fmt: skip
             person = people[chosen]
         _show(engine, person, career_of(person, today))
     except FootnoteError as error:
         render.problem(error.message, error.hint)
+
+
+def _is_named(person: Person, name: str) -> bool:
+    return is_same_name(name_words(name), name_words(person.name))
 
 
 def _show(engine: ChatEngine, person: Person, career: Career) -> None:
@@ -64,8 +71,7 @@ def _head(engine: ChatEngine, person: Person) -> None:
     where = next((each.location for each in stated if each.location), "")
     lines = [where, f"{total} of work, times that overlap counted once" if total else ""]
     anchors = render.anchors(link for each in stated for link in each.links)
-    is_owner = is_same_name(name_words(engine.persona().name), name_words(person.name))
-    picture = render.portrait(engine.picture()) if is_owner else ""
+    picture = render.portrait(engine.picture()) if _is_named(person, engine.persona().name) else ""
     st.html(
         f'<div class="fn-person">{picture}<h1>{escape(person.name or "Somebody")}</h1><p>{escape(headline)}</p>'
         f'<p class="fn-note">{escape(" · ".join(filter(None, lines)))}</p><p class="fn-note">{anchors}</p></div>'

@@ -55,7 +55,11 @@ def _form(engine: ChatEngine, persona: PersonaSettings) -> None:
         has_picture = st.checkbox("Show a picture", bool(engine.picture()) or picture is not None,
                                   disabled="picture" in given)  # fmt: skip
         if st.form_submit_button("Save", type="primary"):
-            kept = data_url(picture.getvalue()) if picture else engine.picture()
+            try:
+                kept = data_url(picture.getvalue()) if picture else engine.picture()
+            except OSError:
+                render.problem("This picture cannot be read.", "Choose a PNG, JPEG or WebP file.")
+                return
             _save(engine, {name: value for name, value in said.items() if name not in given},
                   kept if has_picture or picture else "")  # fmt: skip
 

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.components.career import career_of, table_data, timeline
 from app.session import Opened
+from config.settings import PersonaSettings
 from pipelines.facts import EducationFacts, PersonFacts, SkillsFacts
 from pipelines.query.careers.people import Person, group_people
 from tests.app.conftest import evidence, html, opened_source
@@ -96,6 +97,16 @@ def test_a_fact_opens_in_the_reader_and_another_person_closes_it(engine: FakeEng
     assert "<h1>Kim Oduya</h1>" in html(at)
     assert opened_source(at) is None
     assert not at.exception
+
+
+def test_the_career_of_the_persona_is_shown_first_with_its_picture(engine: FakeEngine, chat: Open) -> None:
+    engine.careers = group_people([*STATED, KIM], TODAY)
+    engine.saved.append((PersonaSettings(name="Kim Oduya"), "data:image/jpeg;base64,AAAA"))
+    at = chat().switch_page("app_pages/career.py").run()
+    assert 'src="data:image/jpeg;base64,AAAA" alt=""><h1>Kim Oduya</h1>' in html(at)
+    at.selectbox(key="career_person").select(0).run()
+    assert "<h1>Ann Bell</h1>" in html(at)
+    assert "fn-portrait" not in html(at)
 
 
 def test_without_facts_the_page_says_what_to_add(engine: FakeEngine, chat: Open) -> None:

@@ -52,7 +52,7 @@ def test_a_visitor_reads_the_name_in_the_bar_and_where_there_is_nothing_yet(
     [
         (PersonaSettings(), ("Footnote", "Ask, and check the answer", "Ask about these documents", "The owner has")),
         (PersonaSettings(name="Ann"), ("Ann", "Ask about Ann", "Ask about Ann", "Ann has")),
-        (PersonaSettings(name="Ann", voice="first"), ("Ann", "I am Ann. Ask me", "Ask me anything", "I have")),
+        (PersonaSettings(name="Ann", voice="first"), ("Ann", "Hello, I am Ann", "Ask me anything", "I have")),
         (PersonaSettings(greeting="Hello!"), ("Footnote", "Hello!", "Ask about these", "The owner has")),
     ],
 )
