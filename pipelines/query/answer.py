@@ -14,7 +14,6 @@ from pipelines.query.careers.computed_answer import NEUTRAL
 from pipelines.query.careers.disagreements import Disagreement
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
-from pipelines.query.question.form import classify_question
 from pipelines.query.question.reading import looked_for
 from pipelines.query.question.rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge
@@ -76,7 +75,7 @@ def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str
         confidence="low",
         mode=mode,
         model=model,
-        answer=text or escape_markers(f"{no_answer(task.persona)} {looked_for(classify_question(intent))}"),
+        answer=text or escape_markers(f"{no_answer(task.persona)} {looked_for(intent)}".rstrip()),
         sentences=(),
         sources=(),
         nearest=task.nearest,

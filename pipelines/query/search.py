@@ -242,15 +242,11 @@ def begin_search(
     lexical = index.indexes.current(request.audience)
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, snapshot.mark) if options.names else NO_NAMES
-        turns = [  # one whose sources are not known is about the stored names in its question
-            turn if turn.sources else replace(turn, sources=tuple(name for name, _ in known.find(turn.question)))
-            for turn in request.history
-        ]
         asked = checked(request.question)
         right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked
         right = right[:MAX_QUESTION_CHARACTERS]  # a corrected word may be longer
-        alone = partial(stand_alone, weight=lexical.idf, rewrite=partial(_rewritten, settings, llm, ledger))
-        intent = analyse(right, options, history=turns, known=known, stand_alone=alone)
+        alone = partial(stand_alone, known=known, rewrite=partial(_rewritten, settings, llm, ledger))
+        intent = analyse(right, options, history=request.history, known=known, stand_alone=alone)
     if right != asked:
         intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}

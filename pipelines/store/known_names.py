@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Literal
 
 from sqlalchemy import select
 
@@ -17,6 +18,7 @@ from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import count_tokens, fold, word_parts
 from pipelines.types import Audience
 
+NameKind = Literal["person", "project", "other"]
 _WORD = re.compile(r"[^\W_]+")
 _OPENERS = tuple('"“«([')
 _MAX_WORDS = 12
@@ -92,19 +94,34 @@ class NameIndex:
 
         A name of one ordinary word counts only if it has a capital inside a sentence of the text.
         """
+        return [(known.name, known.documents) for known, _ in self._found(text)]
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """The spans of the names that `find` finds in a text, in its order."""
+        return [span for _, span in self._found(text)]
+
+    def kind_of(self, name: str) -> NameKind | None:
+        """What a name is of: `person`, `project`, or `other` (a company, a document); None where it is not known."""
+        own = frozenset(word_parts(name))
+        if own and any(own <= name_words(person) for person in self.people):
+            return "person"
+        if own and any(own == frozenset(word_parts(project)) for project in self.projects):
+            return "project"
+        is_part = len(own) == 1 and any(own <= {*words} for words in self._known) and is_own_word(next(iter(own)))
+        return "other" if tuple(word_parts(name)) in self._known or is_part else None
+
+    def _found(self, text: str) -> Iterator[tuple[_Known, tuple[int, int]]]:
         spans = list(_words(text))
-        found: list[tuple[str, Sequence[str]]] = []
         place = 0
         while place < len(spans):
             width, known = self._longest_at(text, spans, place)
             if known is not None:
-                found.append((known.name, known.documents))
+                yield known, (spans[place][1], spans[place + width - 1][2])
             place += width
-        return found
 
-    def _longest_at(self, text: str, spans: Sequence[tuple[str, int]], place: int) -> tuple[int, _Known | None]:
+    def _longest_at(self, text: str, spans: Sequence[tuple[str, int, int]], place: int) -> tuple[int, _Known | None]:
         for width in range(min(self._longest, len(spans) - place), 0, -1):
-            known = self._known.get(tuple(word for word, _ in spans[place : place + width]))
+            known = self._known.get(tuple(word for word, _, _ in spans[place : place + width]))
             if known is not None and (not known.ordinary or _is_proper(text, spans[place][1])):
                 return width, known
         return 1, None
@@ -179,8 +196,8 @@ def _is_inside_sentence(before: str) -> bool:
     return bare[-1:].isspace() and bare.rstrip()[-1:] not in ("", ".", "?", "!", ":")
 
 
-def _words(text: str) -> Iterator[tuple[str, int]]:
-    """The folded words of a text with their offsets."""
+def _words(text: str) -> Iterator[tuple[str, int, int]]:
+    """The folded words of a text with their spans."""
     for match in _WORD.finditer(text):
         for word in word_parts(match.group()):
-            yield word, match.start()
+            yield word, *match.span()

@@ -14,11 +14,11 @@ from pipelines.query.question.references import named_before, points_at_person, 
 from pipelines.query.question.rules import terms_of, trim
 from pipelines.query.question.substitution import ENDS, bare_question, is_name_alone, other_part, substituted
 from pipelines.query.question.words import Text, read, words
+from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
 _CUT = " ..."
-Weight = Callable[[str], float]
 
 
 def recent_turns(history: Sequence[Turn], *, tokens: float, turns: int = 4) -> tuple[Turn, ...]:
@@ -56,7 +56,7 @@ def stand_alone(
     history: Sequence[Turn],
     typed: str,
     *,
-    weight: Weight = lambda _: 1.0,
+    known: NameIndex = NO_NAMES,
     rewrite: Callable[[str, Sequence[Turn]], str] = lambda _question, _history: "",
 ) -> tuple[str, CondensedBy]:
     """(the question as it stands alone, what made it so); a question that stands alone comes back as it was.
@@ -65,14 +65,14 @@ def stand_alone(
         question: Without its request phrases.
         history: The turns before it, oldest first, greetings left out.
         typed: The question with its request phrases.
-        weight: How rare an index term is; the index's idf.
+        known: The stored names, and whose they are.
         rewrite: The question in the words of a language model; empty where there is none, and the rules decide.
     """
-    if not is_follow_up(question, history, typed=typed):
+    if not is_follow_up(question, history, typed=typed, known=known):
         return question, ""
     if rewritten := rewrite(typed, history):
         return rewritten, "model"
-    whole = _condensed(question, history, weight, typed=typed)
+    whole = _condensed(question, _chain(history, known), typed, known)
     return whole, "rules" if whole != question else ""
 
 
@@ -125,59 +125,60 @@ def checked_rewrite(reply: str, question: str, history: Sequence[Turn]) -> str:
     return text if taken and len(own_terms & terms) >= _KEPT * len(own_terms) else ""
 
 
-_TOPIC_WORDS = 5  # measured on multi-turn questions: fewer lose the topic, more drown the question
-_TITLE_WORDS = 6
+_MOST_UNSAID = 5  # words; more drown the question
 _TURNS = 12  # that are read
 _NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
 
 
-def _condensed(question: str, history: Sequence[Turn], weight: Weight, *, typed: str = "") -> str:
-    """The question as it stands alone: what it points at is named, and what it leaves unsaid follows it.
+def _condensed(question: str, chain: Sequence[Turn], typed: str, known: NameIndex) -> str:
+    """The question as it stands alone: what it points at is named, and what it leaves unsaid follows it in brackets.
 
     A question that only swaps a part of the last one ("And when?", "What about Berlin?") is that one with the part in
-    its place. In another, "she", "it", "there" and "before that" are put into words where it is clear what they mean.
-    What is still unsaid are the weightiest words of the last question that stood alone, and of those since. A question
-    with matter of its own that points at a person is given the last names only; one that points at a thing, also the
-    title of the first source cited.
+    its place; a stored name of which the last one names no other of its kind stands alone. In another question, "she",
+    "it", "there" and "before that" are put into words where it is clear what they mean. What is still unsaid is the
+    last stored name, else the nouns of the last question that stood alone, and of those since.
 
     Args:
         question: Without its request phrases.
-        history: The turns before it, oldest first, greetings left out.
-        weight: How rare an index term is; the index's idf.
-        typed: The question with its request phrases ("and"), where it has any.
+        chain: The turns back to the last question that stands alone, the last one first.
+        typed: The question with its request phrases ("and").
+        known: The stored names.
     """
-    chain = _chain(history)
-    if whole := substituted(typed or question, chain[0]):
+    if whole := substituted(typed, chain[0], known):
         return whole
-    resolved = resolve_references(question, chain)
-    at_thing = _points_at_thing(resolved)
+    if known.kind_of(other_part(typed, known)):
+        return question
+    resolved = resolve_references(question, chain, known)
     pointed = _points_at_thing(question) or points_at_person(question)
-    if pointed and not (at_thing or points_at_person(resolved)) and (terms_of(question) or len(terms_of(resolved)) > 1):
+    points = _points_at_thing(resolved) or (points_at_person(resolved) and not known.owner)  # who "she" is else
+    if pointed and not points and (terms_of(question) or len(terms_of(resolved)) > 1):
         return resolved
-    said = [word for turn in reversed(chain) for word in _nouns(read(turn.question))]
-    if not at_thing and points_at_person(question) and (len(terms_of(question)) > 1 or capitals(question)):
-        topic = [word for word in said if word in _names(chain)]
-    elif not at_thing and points_at_person(resolved) and terms_of(question):
-        topic = _weightiest([word for word in said if word not in _names(chain, after=True)], weight)
-    else:
-        topic = _weightiest(said, weight)
-    if at_thing and history[-1].sources:
-        titled = (word.typed for word in read(history[-1].sources[0]).words)
-        topic += [word for word in titled if _tells(word)][:_TITLE_WORDS]
     present = set(read(resolved).all)
-    unsaid = " ".join(word for word in dict.fromkeys(topic) if fold(word) not in present)
+    unsaid = " ".join(word for word in _unsaid(chain, known) if fold(word) not in present)
     return f"{resolved} ({unsaid})" if unsaid else resolved
 
 
-def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "") -> bool:
+def _unsaid(chain: Sequence[Turn], known: NameIndex) -> list[str]:
+    """The last stored name that is no person's in the questions, else their nouns, each once."""
+    for turn in chain:
+        for start, end in reversed(known.places(turn.question)):
+            if known.kind_of(turn.question[start:end]) != "person":
+                return [turn.question[start:end]]
+    told = (turn.question for turn in reversed(chain) if not points_at_person(turn.question))
+    said = (word for question in told for word in _nouns(read(question)))
+    return list(dict.fromkeys(said))[-_MOST_UNSAID:]
+
+
+def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "", known: NameIndex = NO_NAMES) -> bool:
     """True if a question does not say what it is about: it points back, swaps a part of another, or has no matter."""
     if not history:
         return False
     asked = read(typed or question)
     opens = bool(asked.words) and (asked.all[0] in words("opener") or asked.says("verbless"))
-    is_verbless = opens and not asked.has("aux") and not capitals(question)
+    names = capitals(question) or known.places(question)
+    is_verbless = (opens or asked.says("subjectless")) and not asked.has("aux") and not names
     is_reply = is_name_alone(asked.text.strip(ENDS)) and read(history[-1].question).has("they")
-    if is_verbless or is_reply or bare_question(asked) or other_part(asked.text):  # a part of another question
+    if is_verbless or is_reply or bare_question(asked) or other_part(asked.text, known):  # a part of another question
         return True
     return _points_at_thing(question) or points_at_person(question) or not (terms_of(question) or capitals(question))
 
@@ -214,7 +215,7 @@ def _points_at_thing(question: str) -> bool:
     return bool(places) and len(terms_of(text.slice(0, min(places)))) < _NAMED_BEFORE
 
 
-def _chain(history: Sequence[Turn]) -> list[Turn]:
+def _chain(history: Sequence[Turn], known: NameIndex) -> list[Turn]:
     """The turns back to the last question that stands alone, the last one first, with what they point at named.
 
     A follow-up that swapped a part of the one before it stands alone by what it was read as.
@@ -223,27 +224,9 @@ def _chain(history: Sequence[Turn]) -> list[Turn]:
     recent = history[-_TURNS:]
     for place, turn in enumerate(recent):
         text = trim(turn.question)
-        follows = is_follow_up(text, recent[:place], typed=turn.question)
-        whole = substituted(turn.question, chain[0]) if follows else ""
-        resolved = whole or (resolve_references(text, chain) if follows else text)
+        follows = is_follow_up(text, recent[:place], typed=turn.question, known=known)
+        whole = substituted(turn.question, chain[0], known) if follows else ""
+        resolved = whole or (resolve_references(text, chain, known) if follows else text)
         stands = bool(whole) or (not follows and len(terms_of(text)) > 1)
         chain = [replace(turn, question=resolved), *(() if stands else chain)]
     return chain
-
-
-def _names(chain: Sequence[Turn], *, after: bool = False) -> set[str]:
-    """The names in the questions, but for those after a "she", which are not who that is; or these alone."""
-    found = set()
-    for text in (read(turn.question) for turn in chain):
-        they = next((at for at, word in enumerate(text.all) if word in words("they")), len(text.all))
-        places = range(they, len(text.all)) if after else range(they)
-        found |= {text.words[at].whole for at in places if is_capital(text, at)}
-    return found
-
-
-def _weightiest(said: Sequence[str], weight: Weight) -> list[str]:
-    """The weightiest words, each once, in the order in which they were said."""
-    distinct = list(dict.fromkeys(said))
-    ranked = sorted(distinct, key=lambda word: -max(weight(term) for term in terms_of(word)))
-    kept = set(ranked[:_TOPIC_WORDS])
-    return [word for word in distinct if word in kept]

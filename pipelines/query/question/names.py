@@ -108,11 +108,12 @@ def person_names(intent: QueryIntent) -> list[frozenset[str]]:
     """The folded words of each name in a question that could be a person's: it acts, owns something, or the question
     asks who it is."""
     text = intent.search_text
-    own = (name_words(name.text) for name in names_in(text) if _is_person_name(read(text), name))
+    own = (name_words(name.text) for name in names_in(text) if is_person_name(read(text), name))
     return [found for found in own if found]
 
 
-def _is_person_name(text: Text, name: Name) -> bool:
+def is_person_name(text: Text, name: Name) -> bool:
+    """True if a name acts, owns something, or is asked or told who it is."""
     if name.placed or name.article:
         return False
     before = [word.text for word in text.words if word.end <= name.start][-2:]

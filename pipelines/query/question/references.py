@@ -1,10 +1,10 @@
 """What "she", "it", "there" and "before that" mean in a follow-up, by the questions and answers before it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from pipelines.query.question.names import Name, bounds_in, names_in
+from pipelines.query.question.names import Name, bounds_in, is_person_name, names_in
 from pipelines.query.question.words import Phrase, Text, read, words
-from pipelines.store.known_names import is_own_word
+from pipelines.store.known_names import NO_NAMES, NameIndex, is_own_word
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import base_verb_forms, fold, participle
 from pipelines.types import Turn
@@ -39,19 +39,19 @@ def named_before(text: Text, at: int) -> bool:
     )
 
 
-def resolve_references(question: str, turns: Sequence[Turn]) -> str:
+def resolve_references(question: str, turns: Sequence[Turn], known: NameIndex) -> str:
     """The question with the names that it points at, where it is clear which; the rest of it stays.
 
     Args:
         question: The follow-up.
         turns: The turns before it, the last first, their questions as they stand alone.
+        known: The stored names: "she" is only a person, "it" is none.
     """
-    things = {name for turn in turns for name in _things(turn)}
-    who = next((name for turn in turns if (name := _person(turn, things))), "")
+    who = next((name for turn in turns if (name := _person(turn, known))), "")
     named = who if points_at_person(question) else ""
-    resolved = _with_time_and_place(question, turns[0], named)
+    resolved = _with_time_and_place(question, turns[0], named, known)
     resolved = with_person(resolved, who) if who else resolved
-    what = _thing(turns[0].question, turns[0].sources, named)
+    what = _thing(turns[0], named, known)
     text = read(resolved)
     several = next((at for at, word in enumerate(text.all) if word in words("several")), None)
     if several is not None and (several_things := _several(read(turns[0].question), who)):
@@ -67,12 +67,6 @@ def with_person(question: str, who: str) -> str:
     text = read(question)
     at, owns = _one(text)
     return text.with_words(Phrase(at, at + 1), f"{who}’s" if owns else who) if at >= 0 else question
-
-
-def _things(turn: Turn) -> list[str]:
-    """The names, folded, of what a question asks "what is": nobody's."""
-    named = names_in(turn.question, turn.sources)
-    return [fold(name.text) for name in named if read(turn.question[: name.start]).says("what-is")]
 
 
 def _several(text: Text, who: str) -> str:
@@ -102,50 +96,61 @@ def phrase_end(text: Text, start: int) -> int:
 def _is_full_name(title: str) -> bool:
     """True for a title of two to four words, each with a capital, as a person's name has them."""
     parts = title.split(" ")
-    return (
-        1 < len(parts) < 5
-        and all(part[:1].isalpha() and part[:1].isupper() for part in parts)
-        and title.replace("’", "").replace("'", "").replace("-", "").replace(".", "").replace(" ", "").isalpha()
-    )
+    is_plain = all(char.isalpha() or char in "’'-. " for char in title)
+    return 1 < len(parts) < 5 and is_plain and all(part[:1].isupper() for part in parts)
 
 
-def _person(turn: Turn, things: Collection[str]) -> str:
-    """The person a text speaks of: the name that titles a source, else the first that is no place, else a source's.
+def _is_persons(title: str, known: NameIndex) -> bool:
+    """True for the title that is a person's name: a stored one, or where none is stored, one that looks like it."""
+    return known.kind_of(title) == "person" if known.people else _is_full_name(title)
 
-    A name after "she" is not hers.
+
+def _person(turn: Turn, known: NameIndex) -> str:
+    """The person a text speaks of: a stored name, else one that titles a source, else the first that acts as a person
+    does, else a source's. A name after "she" is not hers.
     """
     text, titles = turn.question, turn.sources
     they = next((word.start for word in read(text).words if word.text in words("they")), len(text))
-    people = [title for title in titles if _is_full_name(title)]
-    named = [name for name in names_in(text, titles) if fold(name.text) not in things]
+    people = [title for title in titles if _is_persons(title, known)]
+    named = names_in(text, people)
+    stored = (name.text for name in named if known.kind_of(name.text) == "person")
     own_words = {word for title in people for word in fold(title).split()}
     owned = (name.text for name in named if own_words.issuperset(fold(name.text).split()))
     others = (
         name.text
         for name in named
         if not (name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
+        and not known.kind_of(name.text)
+        and is_person_name(read(text), name)
         and words("of-things").isdisjoint(name.text.split())
     )
-    return next(owned, "") or next(others, "") or next(iter(people), "")
+    return next(stored, "") or next(owned, "") or next(others, "") or next(iter(people), "")
 
 
 def _is_time(name: Name) -> bool:
     return fold(name.text).split()[0] in words("calendar")
 
 
-def _thing(text: str, titles: Sequence[str], who: str) -> str:
+def _thing(turn: Turn, who: str, known: NameIndex) -> str:
     """The thing that a text speaks of: the source that is named or asked for, else the only name of no person or place.
 
     "The Acme outage" is the outage; and after "Which ship was Ann on?" it is the ship, which nothing names.
     """
-    people = {word for title in titles if _is_full_name(title) for word in fold(title).split()}
+    text, titles = turn.question, turn.sources
+    stored = [text[slice(*span)] for span in known.places(text)]
+    if of_things := [name for name in stored if known.kind_of(name) != "person"]:
+        return of_things[-1]
+    people = {word for title in titles if _is_persons(title, known) for word in fold(title).split()}
     named = [
         name
         for name in names_in(text, titles)
-        if name.text != who and not people.issuperset(fold(name.text).split()) and not _is_time(name)
+        if name.text != who
+        and not people.issuperset(fold(name.text).split())
+        and not _is_time(name)
+        and known.kind_of(name.text) != "person"
     ]
     asked_text = read(text)
-    things = {fold(title) for title in titles if not _is_full_name(title)}
+    things = {fold(title) for title in titles if not _is_persons(title, known)}
     called = (name.text for name in named if fold(name.text) in things)
     asks = asked_text.all[:1] in (["what"], ["which"])
     asked = (title for title in titles[:1] if asks and is_own_word(title))
@@ -176,7 +181,7 @@ def _with_noun(text: Text, name: Name) -> str:
     return f"the {name.text} {noun.typed} {of}".rstrip() if is_named else name.text
 
 
-def _with_time_and_place(question: str, last: Turn, who: str) -> str:
+def _with_time_and_place(question: str, last: Turn, who: str, known: NameIndex) -> str:
     """The question with "before that" and "there" as the name or year that the last question places something by.
 
     "There" after "where" is the place that was answered.
@@ -186,7 +191,7 @@ def _with_time_and_place(question: str, last: Turn, who: str) -> str:
     placed = [name for name in named if name.placed and not name.text.isdigit()]
     places = [(name.placed.lower(), name.text) for name in placed if name.placed.lower() not in times]
     text = read(last.question)
-    if (where := answered_by(last)) and not places and text.all[openers(text) :][:1] == ["where"]:
+    if (where := answered_by(last, known)) and not places and text.all[openers(text) :][:1] == ["where"]:
         places = [("at", where)]
     elif not places and placed:
         places = [("at", placed[-1].text)]
@@ -216,22 +221,20 @@ def _moment(text: Text, named: Sequence[Name]) -> str:
     return next((said for said in phrases if said.endswith(named[-1].text)), named[-1].text)
 
 
-def is_somebody(name: str, titles: Sequence[str]) -> bool:
-    """True if a name is a part of a person's that a source is called by."""
-    own = set(fold(name).split())
-    return any(own.issubset(fold(title).split()) for title in titles if _is_full_name(title))
-
-
 def said_of(text: str, relation: str) -> bool:
     """True if a text already says what is before, or after."""
     return any(name.placed.lower() == relation.lower() for name in bounds_in(text))
 
 
-def answered_by(turn: Turn) -> str:
-    """The first name of an answer of which its question has no word, one that stands after "at" before any other."""
+def answered_by(turn: Turn, known: NameIndex = NO_NAMES) -> str:
+    """The first name of an answer of which its question has no word: a stored one, else one that stands after "at"."""
     asked = {word.strip(_MARKS) for word in fold(turn.question).split()}
-    new = [name for name in names_in(turn.answer[:_READ]) if asked.isdisjoint(fold(name.text).split())]
-    return next((name.text for name in new if name.placed == "at"), "") or next((name.text for name in new), "")
+    said = turn.answer[:_READ]
+    stored = [said[slice(*span)] for span in known.places(said)]
+    places = [name for name in stored if known.kind_of(name) == "other" and asked.isdisjoint(fold(name).split())]
+    new = [name for name in names_in(said) if asked.isdisjoint(fold(name.text).split())]
+    at = (name.text for name in new if name.placed == "at")
+    return next(iter(places), "") or next(at, "") or next((name.text for name in new), "")
 
 
 def openers(text: Text) -> int:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pipelines.query.question.names import bounds_in, names_in
 from pipelines.query.question.references import (
     answered_by,
-    is_somebody,
     openers,
     phrase_end,
     placed_phrases,
@@ -15,7 +14,7 @@ from pipelines.query.question.references import (
 from pipelines.query.question.rules import number
 from pipelines.query.question.words import Phrase, Text, is_year, read, words
 from pipelines.query.verification.words import years_in
-from pipelines.store.known_names import is_own_word
+from pipelines.store.known_names import NO_NAMES, NameIndex, is_own_word
 from pipelines.text import fold, participle
 from pipelines.types import Turn
 
@@ -24,18 +23,19 @@ _MAX_WORDS = 5
 ENDS = " ?.!"
 
 
-def substituted(question: str, last: Turn) -> str:
+def substituted(question: str, last: Turn, known: NameIndex) -> str:
     """The last question with the part of it swapped that a follow-up names; empty where it names no such part.
 
     Args:
         question: The follow-up.
         last: The turn before it, its question as it stands alone.
+        known: The stored names: one takes the place of another of its kind only.
     """
     asked, whole = last.question.rstrip(ENDS), question.strip(ENDS)
     if asked and is_name_alone(whole) and read(asked).has("they"):
         return f"{with_person(asked, whole)}?"
     anew = _asked_anew(read(question), read(asked)) if asked else ""
-    return anew or (_instead(other_part(question), replace(last, question=asked)) if asked else "")
+    return anew or (_instead(other_part(question, known), replace(last, question=asked), known) if asked else "")
 
 
 def is_name_alone(question: str) -> bool:
@@ -58,6 +58,8 @@ def _asked_anew(question: Text, last: Text) -> str:
     bare = bare_question(question)
     if not bare or not last.words:
         return ""
+    if (done := last.find("did-there")) and last.all[done.first] == "do":  # "How long did Ann work at Acme?"
+        last = read(last.with_words(Phrase(done.first, done.first + 1), "work"))
     asks, text = bare[:1].upper() + bare[1:].lower(), last.text
     opening = last.at("asks-of-all", openers(last))
     verbs = range(opening.last, len(last.words)) if opening else ()
@@ -79,7 +81,7 @@ def _asked_anew(question: Text, last: Text) -> str:
     return f"{asks} {text[last.words[opening.last - 1].end :].lstrip()}?" if opening else f"{asks}: {text}?"
 
 
-def other_part(question: str) -> str:
+def other_part(question: str, known: NameIndex = NO_NAMES) -> str:
     """The name, year, place in a row or time that a question brings instead of another; empty where it brings none."""
     text = read(question)
     lead = text.at("instead", 0)
@@ -87,8 +89,9 @@ def other_part(question: str) -> str:
         return ""
     other = question[text.words[lead.last].start :].rstrip(ENDS)
     said = read(other)
-    known = any(said.says(name) for name in ("by-then", "in-a-year", "years-away", "with-phrase"))
-    return other if known or _is_name(_relation_and_name(other)[1]) else ""
+    is_part = any(said.says(name) for name in ("by-then", "in-a-year", "years-away", "with-phrase"))
+    name = _relation_and_name(other)[1]
+    return other if is_part or _is_name(name) or known.kind_of(name) else ""
 
 
 def _relation_and_name(other: str) -> tuple[str, str]:
@@ -112,7 +115,7 @@ def _follows(relation: str, before: str) -> bool:
     return relation.lower() in (last[1:] if last[-1:] != ["the"] else last[:1])
 
 
-def _instead(other: str, last: Turn) -> str:
+def _instead(other: str, last: Turn, known: NameIndex) -> str:
     """The last question with another name, year, place in a row, or time."""
     said, text = read(other), read(last.question)
     if not other:
@@ -125,7 +128,13 @@ def _instead(other: str, last: Turn) -> str:
         return f"{_in_year(f'in {year}', last, years_away=True)} {rest}".strip() + "?" if year else ""
     if said.says("in-a-year"):
         return f"{_in_year(other, last)}?"
-    return (_with_name(other, last) if _is_name(_relation_and_name(other)[1]) else "") or _with_phrase(said, text)
+    relation, name = _relation_and_name(other)
+    kind = known.kind_of(name)
+    spans = [*known.places(text.text), *((each.start, each.end) for each in names_in(text.text))]
+    same = [span for span in spans if kind and known.kind_of(text.text[slice(*span)]) == kind]
+    if same or (kind in ("project", "other") and not relation):
+        return f"{text.text[: max(same)[0]]}{name}{text.text[max(same)[1] :]}?" if same else ""
+    return (_with_name(other, last, known) if kind or _is_name(name) else "") or _with_phrase(said, text)
 
 
 def _year_away(said: Text, away: Phrase, last: Turn) -> int:
@@ -191,20 +200,21 @@ def _at_that_time(asked: str, relation: str) -> str:
     return then.with_words(Phrase(verb, verb + 1), _PAST[then.all[verb]]) if is_past else then.text
 
 
-def _with_name(other: str, last: Turn) -> str:
+def _with_name(other: str, last: Turn, known: NameIndex) -> str:
     """With the last name that stands there as the other does: after the same preposition, or after any."""
     relation, name = _relation_and_name(other)
-    asked, found = last.question, names_in(last.question, last.sources)
+    asked, kind = last.question, known.kind_of(name)
+    named = names_in(asked, last.sources)
+    found = [each for each in named if not (kind and known.kind_of(each.text))]
     same = [one for one in found if not relation or _follows(relation, asked[: one.start])]
-    is_person = not relation and is_somebody(name, last.sources)
-    if not relation and read(asked).has("they") and (is_person or not same):
+    if not relation and read(asked).has("they") and (kind or not same):
         return f"{with_person(asked, name)}?"
-    if is_person:
-        same = [one for one in same if one.acts or is_somebody(one.text, last.sources)] or same
+    if kind == "person":
+        same = [one for one in same if one.acts or one.owns] or same
     if not relation and other.lower().startswith("the "):
         same = [one for one in found if one.article] or same
     if relation in ("for", "of") and not same:  # "and for Bergen" after "in Leith": of a place
         same = [one for one in found if one.placed]
     if same:
         return f"{asked[: same[-1].start]}{name}{asked[same[-1].end :]}?"
-    return f"{asked} {other}?" if found or relation else ""
+    return f"{asked} {other}?" if relation or (found and not kind) else ""

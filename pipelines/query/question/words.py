@@ -205,7 +205,8 @@ def _step(written: str) -> _Step:
     if said[0] in "&<":
         return _Step("phrase" if said[0] == "&" else "group", said.strip("&<>"), spare=spare)
     negative = said[0] == "!"
-    meant = frozenset[str]() if said in _TESTS else _said_words(said.lstrip("!"))
+    said = said.lstrip("!")
+    meant = frozenset[str]() if said in _TESTS else _said_words(said)
     return _Step("not" if negative else "word", said, meant, spare, repeats)
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pipelines.query.question.form import classify_question
 from pipelines.query.question.reading import NAMES_NOTHING, additions, looked_for
 from pipelines.query.question.understand import analyse
+from pipelines.store.known_names import NameIndex
 
 
 @pytest.mark.parametrize(
@@ -17,16 +17,29 @@ from pipelines.query.question.understand import analyse
         ("How much did the move to Leith cost?", "an amount of money together with “move to Leith” and “cost”"),
         ("Does she speak Finnish?", "“speak” together with “Finnish”"),
         ("Who won?", "a person together with “won”"),
+        ("Introduce Devraj in a few sentences", "“Devraj”"),
+        ("Whats her shoe size?", "“shoe size”"),
+        ("Did Ann work at Marrow & Keel?", "“Ann” together with “Marrow & Keel”"),
+        ("Which Go version does latemark need?", "“Go version” together with “latemark”"),
+        ("How many law firms use Signalweir?", "a number together with “law firms” and “Signalweir”"),
         ("Which kilns, and which glazes?", "“kilns” together with “glazes”"),
     ],
 )
 def test_what_was_looked_for_is_said_in_the_words_of_the_question(question: str, said: str) -> None:
-    assert looked_for(classify_question(analyse(question))) == f"I looked for {said}."
+    assert looked_for(analyse(question)) == f"I looked for {said}."
+
+
+def test_a_stored_name_is_named_whole_and_nothing_is_said_where_only_words_that_ask_are_left() -> None:
+    known = NameIndex([("salt and lick", "1")])
+    assert looked_for(analyse("Did Ann work at salt and lick?", known=known)) == (
+        "I looked for “Ann” together with “salt and lick”."
+    )
+    assert looked_for(analyse("How did they work?")) == ""
 
 
 @pytest.mark.parametrize("question", ["Tell me something", "Why?", "Anything else?"])
 def test_a_question_that_names_nothing_is_told_what_to_name(question: str) -> None:
-    assert looked_for(classify_question(analyse(question))) == NAMES_NOTHING
+    assert looked_for(analyse(question)) == NAMES_NOTHING
 
 
 @pytest.mark.parametrize(

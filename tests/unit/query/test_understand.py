@@ -1,12 +1,10 @@
 from datetime import date
-from functools import partial
 
 import pytest
 
 from config.prompts import GREETING, REPLIES, THANKS
 from config.settings import AnalysisSettings
 from pipelines.errors import RetrievalError
-from pipelines.query.question.followup import stand_alone
 from pipelines.query.question.rules import is_greeting, reply_to_courtesy
 from pipelines.query.question.understand import Narrowing, analyse, narrowings, outside
 from pipelines.store.known_names import NameIndex
@@ -309,15 +307,6 @@ def test_a_year_of_ones_own_replaces_the_earlier_one() -> None:
     assert analyse("and why?", history=history, today=TODAY).years == (2019,)
 
 
-def test_only_the_rarest_words_of_a_topic_are_taken_over() -> None:
-    history = [Turn("Which alpha beta gamma delta epsilon zeta words does it hold?", "All.")]
-    rare = {"alpha": 5.0, "gamma": 4.0, "delta": 3.0, "epsilon": 2.0, "zeta": 1.5}
-    intent = analyse(
-        "Are others left?", history=history, stand_alone=partial(stand_alone, weight=lambda term: rare.get(term, 0.0))
-    )
-    assert intent.search_text == "Are others left? (alpha gamma delta epsilon zeta)"
-
-
 def test_a_chain_of_follow_ups_reaches_back_to_the_question_that_stands_alone() -> None:
     history = [Turn("Who founded Gridmoor?", "Ann."), Turn("thanks!", "Hello."), Turn("When was that?", "In 2019.")]
     assert analyse("and where?", history=history).search_text == "Where was Gridmoor founded?"
@@ -344,11 +333,9 @@ def test_there_and_before_that_are_read_by_the_answer_where_the_question_names_n
     assert analyse("And before that?", history=history).search_text == "Where does Ann work before Tarnworks?"
 
 
-def test_a_thing_is_also_resolved_by_the_title_of_the_first_source() -> None:
-    history = [Turn("What watches the cold stores?", "This.", ("Cold store notes", "resume"))]
-    assert (
-        analyse("Who wrote it?", history=history).search_text == "Who wrote it? (watches cold stores Cold store notes)"
-    )
+def test_no_word_of_a_title_that_nobody_named_is_taken_over() -> None:
+    history = [Turn("What watches the cold stores?", "A logger.", ("Cold store notes",))]
+    assert analyse("Who wrote it?", history=history).search_text == "Who wrote it? (watches cold stores)"
 
 
 @pytest.mark.parametrize(
