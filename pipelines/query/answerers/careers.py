@@ -29,7 +29,7 @@ def find(search: Search) -> ComputedAnswer | None:
 def write(search: Search, computed: ComputedAnswer) -> AnswerEvents:
     """Yield the computed sentences with a footnote for each fact, then their Verdicts; list items have bullets."""
     sources, stated = cited_facts(computed, search.settings.persona)
-    derived = (computed.value,) if computed.value else ()
+    derived = (*computed.derived, *filter(None, (computed.value,)))
     bullet, between = ("- ", "\n- ") if computed.listed else ("", " ")
     written = [verify_computed(text, quoted, derived, sources) for text, quoted in stated]
     shown: set[int] = set()

@@ -66,6 +66,7 @@ class ComputedAnswer:
         undated: Number of facts without dates, which could not be summed.
         exact: True if all dates are exact to the month.
         listed: True if the items themselves are the answer, a sentence each.
+        derived: Parts of quoted words that a sentence says alone, as one end of a range.
     """
 
     value: str
@@ -76,6 +77,7 @@ class ComputedAnswer:
     exact: bool = True
     listed: bool = False
     mine: str = ""
+    derived: tuple[str, ...] = ()
 
     def said(self, persona: PersonaSettings) -> list[tuple[str, tuple[ComputedItem, ...]]]:
         """The sentences of the answer in the voice of a persona, each with its items."""
@@ -149,7 +151,8 @@ def bound_entries(jobs: Sequence[Job], *, began: bool) -> ComputedAnswer | None:
     first, *others = (item for item in items if item)
     at = f"at {edges[0].record.company} "
     said = (replace(other, text=other.text.replace(at, "", 1)) for other in others)
-    return ComputedAnswer("", "", (first, *said), doubts)
+    ends = tuple(end for job in edges for fact in job.stated for end in ends_of(getattr(fact.record, "date_range", "")))
+    return ComputedAnswer("", "", (first, *said), doubts, derived=tuple(filter(None, ends)))
 
 
 def _different_ends(job: Job, *, began: bool) -> list[Fact]:
@@ -176,7 +179,7 @@ def _bound_item(job: Job, fact: Fact, *, began: bool) -> ComputedItem | None:
     since = f"since {said}" if record.current else f"from {said}" if began else f"until {said}"
     still = "still " if record.current and not began else ""
     post = f" ({record.position})" if record.position else ""
-    quotes = tuple(filter(None, (record.company, record.position, said)))
+    quotes = tuple(filter(None, (record.company, record.position, record.date_range)))
     also_in = other_documents(fact, agreeing_facts(job), quotes)
     return ComputedItem(f"{still}at {record.company} {since}{post}", fact, quotes, also_in)
 

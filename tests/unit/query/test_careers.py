@@ -3,7 +3,7 @@
 import pytest
 
 from config.settings import PersonaSettings
-from pipelines.facts import CertificationFacts, EducationFacts, LanguageFacts, PersonFacts, SkillsFacts
+from pipelines.facts import CertificationFacts, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
 from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.careers.computed_answer import (
     NEUTRAL,
@@ -337,11 +337,18 @@ def test_only_the_first_or_last_of_jobs_that_follow_each_other_bounds_the_time_a
     assert bound_of("When did she leave Beta?", later) == "Still at Beta since 2021-02 (Partner)."
 
 
+def test_an_end_of_a_range_written_as_one_word_is_derived_from_the_whole_range() -> None:
+    record = JobFacts(company="Gamma", position="Cook", date_range="2007-2011", start_month="2007", end_month="2011")
+    assert bound_of("When did she leave Gamma?", fact(record, "Cook, Gamma, 2007-2011")) == (
+        "At Gamma until 2011 (Cook)."
+    )
+
+
 def bound_of(question: str, *others: Fact) -> str:
     found = answer_from_people(analyse(question, today=TODAY), [only([*RESUME, *others])])
     assert found
     sources, ((sentence, quoted),) = cited_facts(found)
-    assert verify_computed(sentence, quoted, (), sources).verdict == "supported"
+    assert verify_computed(sentence, quoted, found.derived, sources).verdict == "supported"
     return sentence
 
 
