@@ -2,17 +2,17 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from app.archive import Archive
 from app.face import data_url
 from app.health import HealthDesk
 from app.jobs import Jobs
 from app.pack import pack_archive
+from app.shelf import Shelf, Shelved, read_shelf
 from app.uploads import bring_back, set_aside
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
@@ -36,57 +36,8 @@ from pipelines.store.originals import original_path
 from pipelines.store.persona import read_persona, save_persona
 from pipelines.store.query_log import Feedback, feedback_given, save_feedback
 from pipelines.store.questions import StoredQuestion
-from pipelines.store.status import coverage
 from pipelines.store.versions import hashes_of
 from pipelines.types import Audience, Filters, LineBox, Turn
-
-
-@dataclass(frozen=True, slots=True)
-class Shelved:
-    """A stored document as the library lists it.
-
-    Attributes:
-        coverage: The share (0..1) of its text that is in nodes.
-        dated: When it was published, else modified, as an ISO date; empty if neither is known.
-        remark: A fault of the stored document, such as pages without text or blocks that its source kept back.
-    """
-
-    id: str
-    name: str
-    title: str
-    uri: str
-    category: str
-    nodes: int
-    coverage: float
-    last_success: datetime | None
-    remark: str = ""
-    year: int | None = None
-    author: str = ""
-    collection: str = ""
-    dated: str = ""
-
-    @property
-    def state(self) -> str:
-        """How much of it is searched, or what is wrong with it."""
-        return self.remark or ("searched" if self.coverage > 0.99 else f"{self.coverage:.0%} searched")
-
-
-@dataclass(frozen=True, slots=True)
-class ShelfFailure:
-    """A document whose last attempt failed; `stored` is True if an earlier version still answers."""
-
-    name: str
-    reason: str
-    hint: str
-    stored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """The contents of the database: documents by name, and failures."""
-
-    documents: tuple[Shelved, ...] = ()
-    failures: tuple[ShelfFailure, ...] = ()
 
 
 class ChatEngine:
@@ -199,19 +150,8 @@ class ChatEngine:
             return document_details(self._engine.store, document_id, self.audience)
 
     def shelf(self) -> Shelf:
-        """Read the stored documents and the failures; for a visitor only what is public."""
-        rows = coverage(self._engine.database)["documents"]
-        if self.audience == "visitor":
-            with reading(self._engine.database.engine, "reading the public documents") as connection:
-                seen = hashes_of(connection, [row["id"] for row in rows if row["id"]], self.audience)
-            rows = [row | {"state": "indexed", "reason": ""} for row in rows if row["id"] in seen]
-        stored = tuple(_shelved(row) for row in rows if row["id"])
-        failed = tuple(
-            ShelfFailure(row["document"], row["reason"], row["hint"], bool(row["id"]))
-            for row in rows
-            if row["state"] in ("failed", "stale")
-        )
-        return Shelf(stored, failed)
+        """The stored documents and the failures; for a visitor only what is public."""
+        return read_shelf(self._engine.database, self.audience)
 
     @property
     def health(self) -> HealthDesk:
@@ -301,19 +241,3 @@ def _picture_of(path: str) -> str:
     except OSError as error:
         log_failure("the picture of the persona cannot be read", error)
         return ""
-
-
-def _shelved(row: dict[str, Any]) -> Shelved:
-    when = row["last_success"]
-    return Shelved(
-        id=row["id"],
-        name=row["document"],
-        title=row["title"],
-        uri=row["uri"],
-        category=row["category"],
-        nodes=row["nodes"],
-        coverage=row["coverage"],
-        last_success=datetime.fromisoformat(when) if when else None,
-        remark=row["reason"] if row["state"] == "indexed" else "",
-        **{name: row[name] for name in ("year", "author", "collection", "dated")},
-    )

@@ -11,10 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.answer import answer_data
 from app.answer_markdown import as_markdown
-from app.chat_engine import Shelf
 from app.conversation import Exchange
 from app.face import accent_style, heading, nothing_yet
 from app.session import is_visitor
+from app.shelf import Shelf
 from app.typeset import running_html
 from app.wording import address, readable, without_settings
 from config.settings import PersonaSettings

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.chat_engine import Shelf, Shelved
+from app.shelf import Shelf, Shelved
 from pipelines.store.questions import StoredQuestion
 
 _OFFERED = 4

@@ -1,29 +1,26 @@
 """The conversation: questions, answers with footnotes, and the open source beside them."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import face, persistence, render, session, widgets
-from app.archive import answering
-from app.chat_engine import ChatEngine, Shelf
+from app.chat_engine import ChatEngine
+from app.components.answering import answer_question, wait_for_the_other_tab
 from app.components.conversations import conversation_list, draft_keeper
 from app.components.filters import filter_bar
 from app.components.sharing import share_button, shared_page
 from app.components.tray import tray
 from app.conversation import Exchange, read_with
+from app.shelf import Shelf
 from app.starters import starters
 from app.typeset import literal
 from app.wording import offers
 from config.settings import PersonaSettings
 from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS
-
-_PATIENCE = 120.0  # seconds that a question waits for the files that came with it
 
 
 def page() -> None:
@@ -99,13 +96,13 @@ def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: 
             exchange = Exchange(question, filters=filters, before=before, reader=engine.model_name, waits_for=job)
             persistence.store_question(session.archive(engine), exchange)
             session.entries().append(exchange)
-            _answer(engine, exchange)
+            answer_question(engine, exchange)
         elif left:
-            _answer(engine, left)
+            answer_question(engine, left)
         if files or question or left:
             st.rerun()
         if elsewhere:
-            _wait_for_the_other_tab(engine)
+            wait_for_the_other_tab(engine)
         _editing()
         follow_ups = st.container(key="follow_ups")
     _panel(engine)
@@ -196,52 +193,6 @@ def _follow_ups(engine: ChatEngine) -> None:
     for index, text in enumerate(last.answer.follow_ups):
         st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
                   type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip
-
-
-def _answer(engine: ChatEngine, exchange: Exchange) -> None:
-    """Stream one answer, and store it; one that is interrupted is asked again, unless the reader stopped it."""
-    session.close_source()
-    stored = session.archive(engine)
-    render.question(exchange.question)
-    slot = st.empty()
-    render.running(slot, exchange)
-    st.button(
-        "Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=persistence.stop, args=(stored,)
-    )
-    exchange.begin()
-    with answering(exchange.id):
-        _wait_for_files(engine, exchange, slot)
-        for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
-            if exchange.answer is None:
-                render.running(slot, exchange)
-    exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
-    persistence.store_outcome(stored, exchange)
-
-
-def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator) -> None:
-    """Wait until the files that came with a question are taken in, or for two minutes."""
-    until = time.monotonic() + _PATIENCE
-    while exchange.waits_for and time.monotonic() < until:
-        try:
-            job = engine.jobs.find(exchange.waits_for)
-        except FootnoteError:
-            return
-        if job is None or job.is_over or job.ended == job.files:
-            return
-        slot.caption(f"Taking in {literal(job.title)}: {job.ended} of {job.files}")
-        time.sleep(0.3)
-
-
-@st.fragment(run_every=1.0)
-def _wait_for_the_other_tab(engine: ChatEngine) -> None:
-    """Show the answer once the other tab has it."""
-    if persistence.is_answered_elsewhere():
-        if left := persistence.interrupted():
-            render.question(left.question)
-        st.caption("This question is being answered in another tab.")
-    else:
-        persistence.reopen(session.archive(engine))
-        st.rerun()
 
 
 def _panel(engine: ChatEngine) -> None:

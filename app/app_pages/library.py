@@ -7,9 +7,10 @@ from typing import Any
 import streamlit as st
 
 from app import render, session
-from app.chat_engine import ChatEngine, Shelf, Shelved
+from app.chat_engine import ChatEngine
 from app.components.document import document_page
 from app.components.tray import tray
+from app.shelf import Shelf, Shelved
 from app.typeset import literal
 from app.widgets import upload_box
 from pipelines.errors import FootnoteError

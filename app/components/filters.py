@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import session
-from app.chat_engine import Shelf
+from app.shelf import Shelf
 from app.typeset import literal
 from app.wording import readable
 from pipelines.types import Filters

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from app.chat_engine import Shelf, ShelfFailure, Shelved
+from app.shelf import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName

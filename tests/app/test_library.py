@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
-from app.chat_engine import ShelfFailure
+from app.shelf import ShelfFailure
 from pipelines.errors import ServiceUnavailable
 from pipelines.types import IngestItem
 from tests.app.conftest import html

@@ -1,0 +1,61 @@
+"""A question while it is answered, by this tab or by another one."""
+
+import time
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app import persistence, render, session
+from app.archive import answering
+from app.chat_engine import ChatEngine
+from app.conversation import Exchange
+from app.typeset import literal
+from pipelines.errors import FootnoteError
+
+_PATIENCE = 120.0  # seconds that a question waits for the files that came with it
+
+
+def answer_question(engine: ChatEngine, exchange: Exchange) -> None:
+    """Stream one answer, and store it; one that is interrupted is asked again, unless the reader stopped it."""
+    session.close_source()
+    stored = session.archive(engine)
+    render.question(exchange.question)
+    slot = st.empty()
+    render.running(slot, exchange)
+    st.button(
+        "Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=persistence.stop, args=(stored,)
+    )
+    exchange.begin()
+    with answering(exchange.id):
+        _wait_for_files(engine, exchange, slot)
+        for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
+            if exchange.answer is None:
+                render.running(slot, exchange)
+    exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
+    persistence.store_outcome(stored, exchange)
+
+
+def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator) -> None:
+    """Wait until the files that came with a question are taken in, or for two minutes."""
+    until = time.monotonic() + _PATIENCE
+    while exchange.waits_for and time.monotonic() < until:
+        try:
+            job = engine.jobs.find(exchange.waits_for)
+        except FootnoteError:
+            return
+        if job is None or job.is_over or job.ended == job.files:
+            return
+        slot.caption(f"Taking in {literal(job.title)}: {job.ended} of {job.files}")
+        time.sleep(0.3)
+
+
+@st.fragment(run_every=1.0)
+def wait_for_the_other_tab(engine: ChatEngine) -> None:
+    """Show the answer once the other tab has it."""
+    if persistence.is_answered_elsewhere():
+        if left := persistence.interrupted():
+            render.question(left.question)
+        st.caption("This question is being answered in another tab.")
+    else:
+        persistence.reopen(session.archive(engine))
+        st.rerun()

@@ -1,0 +1,90 @@
+"""The stored documents as the library lists them, and what could not be taken in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pipelines.store.database import Database, reading
+from pipelines.store.status import coverage
+from pipelines.store.versions import hashes_of
+from pipelines.types import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A stored document as the library lists it.
+
+    Attributes:
+        coverage: The share (0..1) of its text that is in nodes.
+        dated: When it was published, else modified, as an ISO date; empty if neither is known.
+        remark: A fault of the stored document, such as pages without text or blocks that its source kept back.
+    """
+
+    id: str
+    name: str
+    title: str
+    uri: str
+    category: str
+    nodes: int
+    coverage: float
+    last_success: datetime | None
+    remark: str = ""
+    year: int | None = None
+    author: str = ""
+    collection: str = ""
+    dated: str = ""
+
+    @property
+    def state(self) -> str:
+        """How much of it is searched, or what is wrong with it."""
+        return self.remark or ("searched" if self.coverage > 0.99 else f"{self.coverage:.0%} searched")
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfFailure:
+    """A document whose last attempt failed; `stored` is True if an earlier version still answers."""
+
+    name: str
+    reason: str
+    hint: str
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The contents of the database: documents by name, and failures."""
+
+    documents: tuple[Shelved, ...] = ()
+    failures: tuple[ShelfFailure, ...] = ()
+
+
+def read_shelf(database: Database, audience: Audience) -> Shelf:
+    """Read the stored documents and the failures; for a visitor only what is public."""
+    rows = coverage(database)["documents"]
+    if audience == "visitor":
+        with reading(database.engine, "reading the public documents") as connection:
+            seen = hashes_of(connection, [row["id"] for row in rows if row["id"]], audience)
+        rows = [row | {"state": "indexed", "reason": ""} for row in rows if row["id"] in seen]
+    stored = tuple(_shelved(row) for row in rows if row["id"])
+    failed = tuple(
+        ShelfFailure(row["document"], row["reason"], row["hint"], bool(row["id"]))
+        for row in rows
+        if row["state"] in ("failed", "stale")
+    )
+    return Shelf(stored, failed)
+
+
+def _shelved(row: dict[str, Any]) -> Shelved:
+    when = row["last_success"]
+    return Shelved(
+        id=row["id"],
+        name=row["document"],
+        title=row["title"],
+        uri=row["uri"],
+        category=row["category"],
+        nodes=row["nodes"],
+        coverage=row["coverage"],
+        last_success=datetime.fromisoformat(when) if when else None,
+        remark=row["reason"] if row["state"] == "indexed" else "",
+        **{name: row[name] for name in ("year", "author", "collection", "dated")},
+    )
