@@ -17,13 +17,26 @@ ROOM = QUERY / "question"
 SOURCES = sorted(path for path in QUERY.rglob("*.py") if ROOM not in path.parents)
 # The attributes that hold a question's plain text.
 TEXTS = {"search_text", "wording", "condensed", "corrected", "question"}
+READERS = {"read", "tokenise", "index_terms", "word_parts", "word_spans", "counted_things"}  # of any text's words
 # What reads a text: its own methods, and what is called with it.
 READING = {
     "split", "startswith", "endswith", "find", "index", "count", "lower", "casefold", "strip", "partition", "replace",
     "removeprefix", "removesuffix", "isdisjoint", "findall", "finditer", "search", "match", "fullmatch", "sub",
 }  # fmt: skip
 ASKING = {"who", "whom", "whose", "when", "where", "why", "how", "which", "wer", "wann", "wo", "warum", "wie"}
-CALLED = {"fold", "findall", "finditer", "search", "match", "fullmatch", "sub", "split", "set", "list", "sorted"}
+CALLED = READERS | {
+    "fold",
+    "findall",
+    "finditer",
+    "search",
+    "match",
+    "fullmatch",
+    "sub",
+    "split",
+    "set",
+    "list",
+    "sorted",
+}
 # What reads sentences of documents and of answers, by their clauses; orders to a model address "anyone who reads this".
 OF_SENTENCES = ("verification/", "verify.py", "prompt_injection.py")
 
@@ -34,8 +47,11 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """True for `intent.search_text`, `search.intent.question` and the like."""
-    return isinstance(node, ast.Attribute) and node.attr in TEXTS
+    """True for `intent.search_text`, `search.intent.question` and the like, and the text of a QuestionType."""
+    if ast.unparse(node) == "self.question":  # a search of query variants compares terms, as a retriever does
+        return False
+    is_of_type = isinstance(node, ast.Attribute) and node.attr == "text" and ast.unparse(node.value) == "wanted"
+    return is_of_type or (isinstance(node, ast.Attribute) and node.attr in TEXTS)
 
 
 def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
@@ -83,6 +99,7 @@ def _lists(path: Path) -> Iterator[str]:
     [
         "x = intent.search_text.split()", "text = intent.wording\nfold(text)", "P.search(search.intent.question)",
         "'who' in intent.search_text", "words = fold(intent.corrected or intent.question)",
+        "read(wanted.text).has('wages')", "tokenise(search.intent.wording)", "read(intent.wording).all",
     ],
 )  # fmt: skip
 def test_a_module_that_reads_the_words_of_a_question_is_found(code: str, tmp_path: Path) -> None:

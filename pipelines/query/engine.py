@@ -329,7 +329,9 @@ class QueryEngine(BaseQueryEngine):
     def _offered(self, answer: Answer, request: Request, index: ModelIndex, mark: Mark) -> tuple[str, ...]:
         """Two stored questions for an abstention, within its filters; nothing is searched."""
         stored = _stored(index, mark, request.filters, request.audience)
-        return offered(answer, request.history, stored, limit=min(_OFFERED, self.settings.answer.follow_ups))
+        limit = min(_OFFERED, self.settings.answer.follow_ups)
+        idf = index.indexes.current(request.audience).idf
+        return offered(answer, request.history, stored, idf=idf, limit=limit)
 
     def search(
         self,

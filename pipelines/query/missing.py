@@ -1,14 +1,12 @@
 """MISSING: what a question asks for and a unit only mentions: a thing that has no name there, a price without money."""
 
-from functools import lru_cache
-
 from pipelines.query.question.form import QuestionType, holds_kind
 from pipelines.query.question.words import QuestionWord, read, words
 from pipelines.query.quotable_units import QuotableUnit
-from pipelines.store.tokens import STOP_WORDS, tokenise
+from pipelines.store.tokens import tokenise
 
 MISSING = ("unnamed", "nameless", "priceless")
-_MOST_WORDS = 3  # after "which", that say what has the name; and before it, one of which points at it
+_MOST_WORDS = 3  # before a thing, one of which points at it
 _JOINTS = frozenset("\"'“‘(,: ")  # signs that may stand between a thing and its name
 
 
@@ -20,37 +18,18 @@ def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool, bo
     - `priceless`: a price or pay is asked for, and the unit has no money.
     """
     texts = (unit.text, *(part.text for part in unit.parts))
-    things = _things(wanted.text)
-    asks_name = wanted.kind == "who" or read(wanted.text).says("asks-proper-name")
-    asks_price = wanted.kind == "money" or (wanted.kind in ("what", "count") and read(wanted.text).says("asks-price"))
     return (
-        bool(things) and _is_unnamed(unit.text, things),
-        asks_name and not any(holds_kind("which", text, wanted.terms) for text in texts),
-        asks_price and not any(_is_price(part.text, wanted, unit) for part in unit.parts),
+        bool(wanted.named_things) and _is_unnamed(unit.text, wanted.named_things),
+        wanted.asks_name and not any(holds_kind("which", text, wanted.terms) for text in texts),
+        wanted.asks_price and not any(_is_price(part.text, wanted, unit) for part in unit.parts),
     )
 
 
 def _is_price(text: str, wanted: QuestionType, unit: QuotableUnit) -> bool:
     """True for money; where pay is asked for, beside a word of pay or of its time: a budget is no salary."""
     around = f"{unit.lead_text} {' '.join(unit.headings[-1:])} {text}"
-    is_paid = not read(wanted.text).has("wages") or read(around).has("pay")
+    is_paid = not wanted.asks_pay or read(around).has("pay")
     return is_paid and holds_kind("money", text, wanted.terms)
-
-
-@lru_cache(maxsize=256)
-def _things(question: str) -> frozenset[str]:
-    """The index terms of what has the name that is asked for; empty where none is."""
-    asked = read(question)
-    place, kind = asked.find("asks-name"), asked.find("asks-named-kind")
-    if place is None and kind is None and asked.says("asks-called"):
-        place = asked.find("thing-called")
-    first = place.last if place else kind.last - 1 if kind else len(asked.words)
-    said: list[str] = []
-    for word in asked.words[first : first + _MOST_WORDS]:
-        if word.text in STOP_WORDS | words("auxiliaries") | {"one", "ones"} or _is_capital(word):
-            break
-        said += tokenise(word.text)
-    return frozenset(said)
 
 
 def _is_unnamed(text: str, things: frozenset[str]) -> bool:
@@ -63,12 +42,10 @@ def _is_unnamed(text: str, things: frozenset[str]) -> bool:
         before, after = said.words[max(at - _MOST_WORDS, 0) : at], said.words[at + 1 : at + 3]
         if after and after[0].text in words("calling"):
             after = after[1:]
-        is_told_of = (
-            len(after) > 1 and after[0].text in ("in", "of") and not _is_capital(after[1])
-        )  # a degree in welding
+        is_told_of = len(after) > 1 and after[0].text in ("in", "of") and not after[1].is_capital  # a degree in welding
         if (
             is_told_of
-            or (at > 1 and _is_capital(before[-1]))
+            or (at > 1 and before[-1].is_capital)
             or (after and _is_name(after[0]) and _JOINTS.issuperset(after[0].before))
         ):
             return False
@@ -78,9 +55,4 @@ def _is_unnamed(text: str, things: frozenset[str]) -> bool:
 
 def _is_name(word: QuestionWord) -> bool:
     """True for a word with a capital, and for a number or a version (port 8443, Java 17)."""
-    return _is_capital(word) or word.typed[:1].isdigit()
-
-
-def _is_capital(word: QuestionWord) -> bool:
-    parts = word.parts
-    return word.typed[:1].isupper() and bool(parts) and len(parts[0]) > 1 and word.text not in STOP_WORDS
+    return word.is_capital or word.typed[:1].isdigit()

@@ -19,7 +19,7 @@ from pipelines.store.facts import Fact, read_facts, stated_people
 from pipelines.store.known_names import CAREER_CATEGORIES
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.questions import StoredQuestion, keep_questions, untried_documents
-from pipelines.store.tokens import index_terms, tokenise
+from pipelines.store.tokens import tokenise
 from pipelines.text import fold, shown_name
 from pipelines.types import Audience, Filters, Turn
 
@@ -90,17 +90,27 @@ def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
 
 
 def offered(
-    answer: Answer, history: Sequence[Turn], stored: Sequence[StoredQuestion], *, limit: int
+    answer: Answer,
+    history: Sequence[Turn],
+    stored: Sequence[StoredQuestion],
+    *,
+    idf: Callable[[str], float],
+    limit: int,
 ) -> tuple[str, ...]:
-    """The stored questions that share most with one that was not answered, those of the nearest documents first."""
-    near = [source.document_id for source in answer.nearest]
-    terms = index_terms(answer.condensed or answer.question)
-    nearness = {document: len(near) - place for place, document in enumerate(dict.fromkeys(near))}
+    """The stored questions that are nearest to one that was not answered, one of each document.
+
+    By the share of its terms' weight (idf) that they have, and by the place of their document among the nearest.
+    """
+    near = list(dict.fromkeys(source.document_id for source in answer.nearest))
+    terms = _matter(answer.condensed or answer.question)
+    whole = sum(map(idf, terms)) or 1.0
+    nearness = {document: 1 - place / len(near) for place, document in enumerate(near)}
     told = [_matter(question) for question in (answer.question, answer.condensed, *(turn.question for turn in history))]
     ranked = sorted(
-        stored, key=lambda one: (-len(terms & index_terms(one.question)), -nearness.get(one.document_id, 0))
+        stored,
+        key=lambda one: -sum(map(idf, terms & _matter(one.question))) / whole - nearness.get(one.document_id, 0),
     )
-    chosen: dict[str, str] = {}  # one of each document
+    chosen: dict[str, str] = {}
     for each in ranked:
         matter = _matter(each.question)
         is_new = each.document_id not in chosen and all(jaccard(matter, other) < _SAME for other in told)

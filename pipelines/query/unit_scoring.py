@@ -22,7 +22,7 @@ from pipelines.query.missing import MISSING, missing_of
 from pipelines.query.question.form import EXACT_KINDS, QuestionType, asks_for_code, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import QuotableUnit
-from pipelines.store.tokens import index_terms, tokenise
+from pipelines.store.tokens import index_terms
 
 Array = NDArray[np.float32]
 SIGNALS = (
@@ -309,12 +309,9 @@ class _Question:
         mean = pieces.vectors.mean(axis=0) if len(pieces.vectors) else np.zeros(0, np.float32)
         self._mean = mean / max(float(np.linalg.norm(mean)), 1e-9)
         self._words: list[tuple[Array, frozenset[str]]] = []
-        at = 0
-        for word in wanted.text.split():
-            start = wanted.text.index(word, at)
-            at = start + len(word)
-            inside = (pieces.starts >= start) & (pieces.starts < at)
-            self._words.append((inside.astype(np.float32), frozenset(tokenise(word))))
+        for start, end, terms in wanted.spans:
+            inside = (pieces.starts >= start) & (pieces.starts < end)
+            self._words.append((inside.astype(np.float32), terms))
         asked = (inside for inside, terms in self._words if terms & {*wanted.focus} and inside.any())
         self._asked = next((inside / inside.sum() for inside in asked), 0 * self._weights)
 

@@ -9,12 +9,11 @@ from pipelines.query.answerers.overview import Line, OverviewAnswer
 from pipelines.query.careers.disagreements import ConflictSide, Disagreement
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.question.form import classify_question
-from pipelines.query.question.words import counted_things, is_year
+from pipelines.query.question.words import is_year
 from pipelines.query.quotable_units import Part, QuotableUnit, quotable_units
 from pipelines.query.search import Search
 from pipelines.query.values import Value, values_in
 from pipelines.query.verification.normalise import normalise, numbers_in
-from pipelines.store.known_names import is_own_word
 from pipelines.store.tokens import STOP_WORDS, index_terms, tokenise
 from pipelines.text import fold, word_parts, word_spans
 
@@ -67,14 +66,13 @@ def find(search: Search) -> OverviewAnswer | None:
     Raises:
         ServiceUnavailable: If the database cannot be read.
     """
-    things = frozenset(tokenise(" ".join(counted_things(search.intent.wording))))
+    wanted = classify_question(search.intent)
+    things = frozenset(tokenise(" ".join(wanted.counted)))
     if search.llm or not things or search.intent.phrases:
         return None
-    wanted = classify_question(search.intent)
     others = frozenset((*wanted.names, *wanted.focus)) - things
-    found = [count for unit in _units(search, things) for count in _counts(unit, things)]
-    own = (term for word in word_parts(wanted.text) if is_own_word(word) for term in tokenise(word))
-    names = frozenset((*wanted.names, *own)) - things
+    found = [count for unit in _units(search, things, wanted.terms) for count in _counts(unit, things)]
+    names = wanted.own_terms.union(wanted.names) - things
     projects = [frozenset(tokenise(name)) for name in search.names.projects]
     found = [each for each in found if not _is_of_another(each, projects, wanted.terms)]
     if names and found:
@@ -86,7 +84,7 @@ def find(search: Search) -> OverviewAnswer | None:
     if not pairs or len({each.document_id for pair in pairs for each in pair}) > _MOST_SIDES:
         return None
     pair = pairs[0]
-    doubt = Disagreement("value", ", ".join(counted_things(search.intent.wording)), tuple(each.side for each in pair))
+    doubt = Disagreement("value", ", ".join(wanted.counted), tuple(each.side for each in pair))
     lines = tuple(Line(each.part.text, each.unit.source, (each.said,)) for each in pair)
     return OverviewAnswer(lines, exact=False, doubts=(doubt,))
 
@@ -105,10 +103,10 @@ def _is_of_another(count: Count, projects: Sequence[frozenset[str]], asked: froz
     return bool(named) and all(name.isdisjoint(asked) for name in named)
 
 
-def _units(search: Search, things: frozenset[str]) -> Sequence[QuotableUnit]:
+def _units(search: Search, things: frozenset[str], asked: frozenset[str]) -> Sequence[QuotableUnit]:
     """The units of the passages that hold one of the terms, those first that BM25 ranks first for the question."""
     request, held = search.request, {node for term in things for node in search.holding([term])}
-    scores = search.lexical.score_of(dict.fromkeys(tokenise(search.intent.wording), 1.0), held)
+    scores = search.lexical.score_of(dict.fromkeys(asked, 1.0), held)
     ordered = sorted(held, key=lambda node: (-scores[node], node))[:_MOST_READ]
     nodes = search.store.fetch(ordered, filters=request.filters, audience=request.audience)
     sources = sources_of_nodes(

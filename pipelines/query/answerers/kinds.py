@@ -18,7 +18,7 @@ from pipelines.query.person_filter import unknown_people
 from pipelines.query.question.form import classify_question
 from pipelines.query.question.kind import OTHER, Kind, kind_model, question_vectors
 from pipelines.query.question.overview import overview_of_kind
-from pipelines.query.question.words import read, words
+from pipelines.query.question.words import words
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
 from pipelines.store.known_names import CAREER_CATEGORIES, name_words
@@ -70,7 +70,7 @@ def find(search: Search) -> Found | None:
     person = next((each for each in group_people(facts, today) if fold(each.name) == fold(intent.person)), None)
     if person is None or _is_about_others(search, person):
         return None
-    asked = _OfKind(search, kind, tuple(read(intent.wording).all), person, corpus_projects(facts, today))
+    asked = _OfKind(search, kind, classify_question(intent).words, person, corpus_projects(facts, today))
     if kind.name in CAREER_KINDS:
         return _from_career(asked)
     reader = {"posts": _posts, **dict.fromkeys(_OF_SECTIONS, _from_sections)}.get(kind.name, _overview)

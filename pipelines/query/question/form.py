@@ -3,16 +3,17 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Literal
 
 from pipelines.query.question.rules import owner_terms
-from pipelines.query.question.words import Text, is_year, read, terms_in, words
+from pipelines.query.question.words import Text, counted_things, is_year, read, terms_in, words
 from pipelines.query.values import holds
 from pipelines.query.verification.words import LISTS
+from pipelines.store.known_names import is_own_word
 from pipelines.store.tokens import STOP_WORDS, tokenise
-from pipelines.text import base_verb_forms, fold
+from pipelines.text import base_verb_forms, fold, word_spans
 from pipelines.types import QueryIntent
 
 AnswerKind = Literal[
@@ -27,6 +28,7 @@ _EDGES = "?.,;:!\"'()[]{}“”‘’„«»"
 _OPENERS = _EDGES.replace(".", "")  # .NET
 _ASKING, _COMPARING, _UNSPECIFIC = map(terms_in, ("asking", "comparing", "unspecific"))
 _MOST_PARTS = 4
+_MOST_NAMED = 3  # words after "which" that say what has the name
 _ENOUGH = 2  # terms of its own, from which a follow-up's answer need not have those of the conversation
 
 
@@ -71,6 +73,47 @@ class QuestionType:
     def asked(self) -> tuple[str, ...]:
         """Index terms of what it names and of what it asks about that, each once."""
         return tuple(dict.fromkeys((*self.names, *self.focus)))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its words, folded, in order."""
+        return tuple(read(self.text).all)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int, frozenset[str]], ...]:
+        """(start, end, index terms) of what stands between its spaces."""
+        found = word_spans(self.text)
+        return tuple((start, end, frozenset(tokenise(self.text[start:end]))) for start, end in found)
+
+    @property
+    def own_terms(self) -> frozenset[str]:
+        """Index terms of its words that are not ordinary, as names of projects are."""
+        return frozenset(term for word in self.words if is_own_word(word) for term in tokenise(word))
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The words of what it asks the number of."""
+        return counted_things(self.text)
+
+    @property
+    def asks_name(self) -> bool:
+        """True if it asks for a proper name."""
+        return self.kind == "who" or read(self.text).says("asks-proper-name")
+
+    @property
+    def named_things(self) -> frozenset[str]:
+        """Index terms of what has the name that it asks for; empty where it asks for none."""
+        return _named_things(self.text)
+
+    @property
+    def asks_price(self) -> bool:
+        """True if it asks for a price or pay."""
+        return self.kind == "money" or (self.kind in ("what", "count") and read(self.text).says("asks-price"))
+
+    @property
+    def asks_pay(self) -> bool:
+        """True if it asks for a salary or a wage."""
+        return read(self.text).has("wages")
 
     @property
     def asks_nothing(self) -> bool:
@@ -171,6 +214,21 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
         terms=frozenset(tokenise(text)) - _COMPARING,
         things=tuple(dict.fromkeys(filter(None, things))),
     )
+
+
+@lru_cache(maxsize=256)
+def _named_things(question: str) -> frozenset[str]:
+    asked = read(question)
+    place, kind = asked.find("asks-name"), asked.find("asks-named-kind")
+    if place is None and kind is None and asked.says("asks-called"):
+        place = asked.find("thing-called")
+    first = place.last if place else kind.last - 1 if kind else len(asked.words)
+    said: list[str] = []
+    for word in asked.words[first : first + _MOST_NAMED]:
+        if word.text in STOP_WORDS | words("auxiliaries") | {"one", "ones"} or word.is_capital:
+            break
+        said += tokenise(word.text)
+    return frozenset(said)
 
 
 def asks_for_code(question: str) -> bool:

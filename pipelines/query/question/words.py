@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pipelines.query.verification.words import read as text_words
-from pipelines.store.tokens import tokenise
+from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.text import fold
 
 _OWNER = ("'s", "’s")
@@ -34,6 +34,15 @@ class QuestionWord:
     def whole(self) -> str:
         """The word as it was typed, with a possessive ending."""
         return f"{self.typed}'s" if self.owns else self.typed
+
+    @property
+    def is_capital(self) -> bool:
+        """True for a word with a capital that is no stop word, nor one letter."""
+        return (
+            self.typed[:1].isupper()
+            and len(self.parts[:1][0] if self.parts else "") > 1
+            and self.text not in STOP_WORDS
+        )
 
     @property
     def parts(self) -> tuple[str, ...]:
