@@ -110,7 +110,8 @@ def project_of(document: Document) -> ProjectFacts | None:
 
 
 def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
-    """The title of a README: its first heading, unless this is below other text or names a section ("Installation").
+    """The title of a README: its first heading, unless this is below other text (but of the README's own
+    name) or names a section ("Installation").
 
     Args:
         document: The README.
@@ -122,7 +123,9 @@ def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
     block = next(iter(headings), None)
     if block and block.level > 1 and fold(title_of(text, block.start, block.end)) in word_lists("readme")["status"]:
         block = next((other for other in headings if other.level == 1), block)
-    if block and block.level > 1 and any(_is_prose(text, other) for other in blocks if other.end <= block.start):
+    is_below = block and any(_is_prose(text, other) for other in blocks if other.end <= block.start)
+    own = [known, _name_of_file(document)]
+    if block and block.level > 1 and is_below and not _is_title(title_of(text, block.start, block.end), own):
         block = None
     heading = title_of(text, block.start, block.end).lstrip("# ") if block else ""
     name, tagline = _name_and_tagline(heading)
@@ -210,8 +213,11 @@ def _is_about(title: str, names: Sequence[str]) -> bool:
 
 
 def _is_prose(text: str, block: Block, *, items: bool = False) -> bool:
+    """True for a paragraph of several words that is no aside in brackets; of a section about the project, an item."""
     is_read = block.kind == "paragraph" or (items and block.kind == "list")
-    return is_read and len(plain(text[block.start : block.end], images=False).split()) > 2
+    words = plain(text[block.start : block.end], images=False)
+    is_aside = words.startswith("(") and words.endswith(")") and words.count("(") == 1
+    return is_read and not is_aside and len(words.split()) > 2
 
 
 def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Purpose]:
@@ -230,7 +236,9 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
             told = [(place, words) for place, words in found if not _is_title(words, title.names)]
             for number, (place, words) in enumerate(told[:_MAX_SENTENCES]):
                 noticed = _AFTER_NOTICE if is_notice(words) else noticed
-                if is_name and (tagline := _name_and_tagline(words)[1]):  # of a manual page
+                called, tagline = _name_and_tagline(words)
+                is_opening = not (title.block or paragraph or number) and _is_title(called, title.names)
+                if tagline and (is_name or is_opening):  # of a manual page, or of a first line without a mark
                     yield Purpose(*place, tagline, _TAGLINE_SCORE)
                 elif words and len(words) <= _MAX_PURPOSE:
                     score = _score(words, title.names, first=not paragraph and not number)

@@ -195,3 +195,19 @@ def test_a_title_above_tildes_is_a_title_where_nothing_closes_a_fence(load_bytes
     assert (
         project(load_bytes, f"{text}\n~~~~\n\nA queue for boats.\n", "kelp/README.md").purpose == "A queue for boats."
     )
+
+
+def test_a_plain_first_line_gives_the_tagline_and_an_aside_in_brackets_none(load_bytes) -> None:
+    text = (
+        "koma - checks a timetable before it is printed\n\n(koma is a spinning top that children wind up with a cord.\n"
+        "It falls over. Same here.)\n\nWhy\nSomebody always prints a wrong one. koma reads it first.\n"
+    )
+    assert project(load_bytes, text, "koma/README.txt").purpose == "checks a timetable before it is printed"
+    aside = "# koma\n\n(koma is a spinning top of wood.)\n\nReads timetables and lists what is wrong in them.\n"
+    assert project(load_bytes, aside, "koma/README.md").purpose == "Reads timetables and lists what is wrong in them."
+
+
+def test_a_notice_may_stand_above_the_title_with_the_project_s_own_name(load_bytes) -> None:
+    text = "**Archived.** I cannot test this any more.\n\nkoma\n----\nCompares a timetable with the trains that ran.\n"
+    found = project(load_bytes, text, "koma/README.md")
+    assert (found.name, found.purpose) == ("koma", "Compares a timetable with the trains that ran.")
