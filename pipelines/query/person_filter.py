@@ -6,37 +6,69 @@ from pipelines.answers import Context, Source
 from pipelines.query.careers.people import organisation_words
 from pipelines.query.question.careers import asks_for_spoken_languages
 from pipelines.query.question.names import known_names_in, names_one_of, person_names
+from pipelines.query.question.person import asks_for_hobbies, role_asked
 from pipelines.query.question.words import read, words
 from pipelines.query.quotable_units import ExcludeSpan, QuotableSources
 from pipelines.store.facts import stated_people
 from pipelines.store.known_names import CAREER_CATEGORIES, NameIndex, is_same_name, name_words
 from pipelines.store.node_reader import NodeReader
-from pipelines.store.tokens import STOP_WORDS
+from pipelines.store.tokens import STOP_WORDS, index_terms
+from pipelines.text import fold
 from pipelines.types import Audience, QueryIntent
 
 _OWN_STORY = "journey"  # a category whose "I" is the one whose career it is
+_LED = 4  # words before a role, of which one says that somebody has it
 _NAMED_WITHIN = 200  # characters before a sentence with "she" in which she is named
 
 
 def quotable_sources(intent: QueryIntent, context: Context, store: NodeReader, audience: Audience) -> QuotableSources:
     """The sources without the careers of people whom the question does not name, and the spans that are excluded.
 
-    Excluded are spans about other people if the question names a person whose career no document states, and lists of
-    programming languages if it asks which languages a person speaks.
+    Excluded are spans about other people if the question names a person whose career no document states, lists of
+    programming languages if it asks which languages a person speaks, and roles of others if it asks for one.
     """
     has_careers = any(source.category in CAREER_CATEGORIES for source in context.sources)
-    is_spoken = asks_for_spoken_languages(intent)
+    is_spoken, role = asks_for_spoken_languages(intent), role_asked(intent)
     is_named = not is_spoken and bool(person_names(intent))
     stated = stated_people(store, audience) if has_careers or is_named else []
     others = documents_of_others(intent, stated) if has_careers else frozenset[str]()
     sources = [source for source in context.sources if source.document_id not in others]
+    if asks_for_hobbies(intent):
+        sources = [source for source in sources if not _lists_followed(source)]
     if is_spoken:
         return QuotableSources(sources, lists_programming_languages)
+    if role:
+        return QuotableSources(sources, tells_of_others_role(role))
     if not is_named or not stated:
         return QuotableSources(sources)
     names = unknown_people(intent, stated, [name for name, _ in store.stated_names(audience)])
     about_others = about_other_people(names, {document for _, document in stated}) if names else None
     return QuotableSources(sources, about_others)
+
+
+def _lists_followed(source: Source) -> bool:
+    """True for the interests of a LinkedIn profile: the organisations and people that somebody follows."""
+    return source.category == "linkedin" and fold("".join(source.section_path[-1:])) == "interests"
+
+
+def tells_of_others_role(role: Collection[str]) -> ExcludeSpan:
+    """A test for spans of a text, not of a career, with a word of a role that they do not say of one person: "an intern
+    and I", but not "I was an intern".
+
+    Args:
+        role: Index terms of the role.
+    """
+
+    def of_others(source: Source, start: int, end: int) -> bool:
+        said = source.snippet[start:end]
+        if source.category in CAREER_CATEGORIES or index_terms(said).isdisjoint(role):
+            return False
+        spoken = read(said).all
+        places = (at for at, word in enumerate(spoken) if not index_terms(word).isdisjoint(role))
+        led = (set(spoken[max(at - _LED, 0) : at]) for at in places)
+        return not any("and" not in before and before & words("being-one") for before in led)
+
+    return of_others
 
 
 def unknown_people(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 
+from pipelines.query.question.words import words
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.tokens import Spelling, tokenise
 
@@ -11,9 +12,9 @@ _MOST_RESPELT = 8  # words of a question, so that a text in another language is 
 
 def respelt(question: str, index: LexicalIndex) -> Iterator[tuple[str, str, list[Spelling]]]:
     """(word, its term, the nearest spellings in the index) of the question's first words that no node holds."""
-    words_typed = (word for word in dict.fromkeys(_runs(question)) if word.isalpha() and not word.isupper())
-    words = ((word, tokenise(word, aliases=False)) for word in words_typed)
-    unknown = ((word, terms[0]) for word, terms in words if len(terms) == 1 and not index.document_frequency(terms[0]))
+    typed = (word for word in dict.fromkeys(_runs(question)) if word.isalpha() and not word.isupper())
+    read = ((word, tokenise(word, aliases=False)) for word in typed if word.lower() not in words("overview-self"))
+    unknown = ((word, terms[0]) for word, terms in read if len(terms) == 1 and not index.document_frequency(terms[0]))
     for word, term in islice(unknown, _MOST_RESPELT):
         if spellings := index.nearest(word.lower()):
             yield word, term, spellings

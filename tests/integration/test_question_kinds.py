@@ -16,6 +16,10 @@ FILES = {
         "## Off the clock\n\n- Sea swimming in winter\n"
     ),
     "tidebook/README.md": "# tidebook\n\nA small Rust library that predicts tides.\n\n## Install\n\nRun cargo.\n",
+    "talks.md": (
+        "# Talks\n\n- Tides in Rust, RivConf, Lyon, 3 May 2022. Slides, video\n"
+        "- Gauges, Hydro Day, Bergen, 4 June 2021\n"
+    ),
     "posts/2021-04-02-floods.md": "# Floods by night\n\nI keep the flood levels in Postgres.\n",
 }
 
@@ -34,6 +38,12 @@ def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
         ("Anything written in Rust?", "tidebook"),
         ("what do you blog about", "Floods by night"),
         ("Hobbies?", "Sea swimming in winter"),
+        ("Has she given a talk in Bergen?", "Yes: Gauges"),
+        ("What's the email address?", "ines@varga.example"),
+        ("Does she live in Porto?", "Yes: Porto, Portugal"),
+        ("Posts on floods?", "1 blog post mentions"),
+        ("Did she work at Tide Lab?", "Yes: Analyst at Tide Lab"),
+        ("Summarise her career", "River Office"),
         ("hey there, who are you?", "River Office"),
     ],
 )
@@ -49,3 +59,18 @@ def test_what_the_facts_do_not_say_is_not_listed(engine: QueryEngine, question: 
     answer = engine.ask(question)
     assert "Tide Lab" not in answer.answer
     assert "Portuguese" not in answer.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "unsaid"),
+    [
+        ("Has she ever given a talk in Paris?", "RivConf"),
+        ("Which of her talks has a video?", "Hydro Day"),
+        ("Did she live in Halifax?", "Porto"),
+        ("Posts on small models?", "Floods by night"),
+        ("Has she published papers?", "Floods by night"),
+        ("Did she work at River Tower?", "Yes"),
+    ],
+)
+def test_words_that_a_kind_does_not_explain_narrow_its_answer(engine: QueryEngine, question: str, unsaid: str) -> None:
+    assert unsaid not in engine.ask(question).answer

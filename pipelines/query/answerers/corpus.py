@@ -78,13 +78,17 @@ def find(search: Search) -> CorpusAnswer | None:
     return _answer(search, asked) if asked else None
 
 
-def posts(search: Search) -> CorpusAnswer | None:
-    """The list of the blog posts, the latest first; None without any.
+def posts(search: Search, topic: str = "") -> CorpusAnswer | None:
+    """The blog posts of the years that the question names, the latest first, or those that mention a topic; None
+    without any.
 
     Raises:
-        ServiceUnavailable: If the database cannot be read.
+        ModelError, ServiceUnavailable: If the database or every retriever fails.
     """
-    found = _answer(search, CorpusQuestion("list", "blog post", several=True, named=True))
+    filters = replace(search.request.filters, year=search.request.filters.year or search.intent.years)
+    of_years = replace(search, request=replace(search.request, filters=filters))
+    asked = CorpusQuestion("mention" if topic else "list", "blog post", several=True, named=True, topic=topic)
+    found = _answer(of_years, asked)
     return found if found and found.named and found.named[0][0].category == "blog" else None
 
 

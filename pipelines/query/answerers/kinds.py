@@ -10,14 +10,14 @@ from pipelines.models.embedding import piece_vectors
 from pipelines.query.answer import AnswerEvents
 from pipelines.query.answerers import careers, corpus, overview
 from pipelines.query.answerers.overview import OverviewAnswer
-from pipelines.query.careers.by_kind import CAREER_KINDS, CareerOf, answer_of_kind
+from pipelines.query.careers.by_kind import CAREER_KINDS, CareerOf, answer_of_kind, words_of_kind
 from pipelines.query.careers.computed_answer import ComputedAnswer, undated_note
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.person_filter import unknown_people
 from pipelines.query.question.form import classify_question
 from pipelines.query.question.kind import OTHER, Kind, kind_model, question_vectors
-from pipelines.query.question.overview import overview_of_kind
+from pipelines.query.question.overview import asked_words, overview_of_kind
 from pipelines.query.question.words import words
 from pipelines.query.quotable_units import quotable_units
 from pipelines.query.search import Search
@@ -26,8 +26,8 @@ from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold, word_parts
 
 Found = ComputedAnswer | OverviewAnswer | corpus.CorpusAnswer
-_HIRE = "hire"
-_OF_SECTIONS = frozenset({"awards", "hobbies", _HIRE})  # which no fact states, but a section of a resume may
+_HIRE, _HOBBIES = "hire", "hobbies"
+_OF_SECTIONS = frozenset({"awards", _HOBBIES, _HIRE})  # which no fact states, but a section of a resume may
 _NO_FACT = frozenset({"money", "share"})  # values that no typed fact states
 _SELDOM_CAREERS = ("web", "notion", "generic")  # categories of pages that may say what somebody may be hired for
 _MOST_SECTIONS = 3
@@ -46,11 +46,25 @@ class _OfKind:
 
     @property
     def strange(self) -> list[str]:
-        """The words that neither the kind nor the career explains; of a certain kind, those that lead away from it."""
-        known = STOP_WORDS | words("overview-fillers") | _career_words(self.person)
+        """The words that neither the kind nor the career explains; of a certain kind, those that lead away from it or
+        that no question of any kind has.
+        """
+        known = STOP_WORDS | words("overview-fillers") | words_of_kind(self.kind.name) | _career_words(self.person)
         model = kind_model()
         left = [word for word in self.said if word not in known and not model.leads_to(word, self.kind.name)]
-        return [word for word in left if not self.kind.is_certain or model.leads_to(word, OTHER)]
+        if not self.kind.is_certain:
+            return left
+        is_open = self.kind.name == _HIRE  # asked by a firm of any kind
+        return [
+            word for word in left if model.leads_to(word, OTHER) or not (is_open or word in model.places or "'" in word)
+        ]
+
+    @property
+    def topic(self) -> str:
+        """The words that say of which posts it asks."""
+        own = {*word_parts(self.person.name), *map(str, self.search.intent.years)}
+        spare = STOP_WORDS.union(own, *map(words, ("overview-fillers", "overview-persons", "posts-words")))
+        return " ".join(word for word in self.said if word not in spare)
 
 
 def find(search: Search) -> Found | None:
@@ -70,7 +84,7 @@ def find(search: Search) -> Found | None:
     person = next((each for each in group_people(facts, today) if fold(each.name) == fold(intent.person)), None)
     if person is None or _is_about_others(search, person):
         return None
-    asked = _OfKind(search, kind, classify_question(intent).words, person, corpus_projects(facts, today))
+    asked = _OfKind(search, kind, asked_words(intent), person, corpus_projects(facts, today))
     if kind.name in CAREER_KINDS:
         return _from_career(asked)
     reader = {"posts": _posts, **dict.fromkeys(_OF_SECTIONS, _from_sections)}.get(kind.name, _overview)
@@ -89,14 +103,19 @@ def _from_career(asked: _OfKind) -> ComputedAnswer | None:
 
 
 def _posts(asked: _OfKind) -> corpus.CorpusAnswer | None:
-    return None if asked.search.intent.documents or asked.strange else corpus.posts(asked.search)
+    if asked.search.intent.documents or not words("overview-other-writings").isdisjoint(asked.said):
+        return None
+    return corpus.posts(asked.search, asked.topic)
 
 
 def _overview(asked: _OfKind) -> OverviewAnswer | None:
     intent, known = asked.search.intent, asked.search.names
     topics = _topics(asked.person, asked.projects)
     wanted = overview_of_kind(asked.kind.name, intent, known.people, known.projects, topics)
-    if wanted is None or (wanted.kind in ("self", "place", "contact", "talks", "projects") and asked.strange):
+    is_whole = wanted is not None and (wanted.kind in ("self", "contact") or not wanted.topic)
+    if wanted is None or (
+        is_whole and wanted.kind in ("self", "place", "contact", "talks", "projects") and asked.strange
+    ):
         return None
     return overview.compose(asked.search, wanted)
 
@@ -126,6 +145,8 @@ def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
         return None
     filters, audience = search.request.filters, search.request.audience
     known = {*CAREER_CATEGORIES, *(_SELDOM_CAREERS if asked.kind.name == _HIRE else ())}
+    if asked.kind.name == _HOBBIES:
+        known.discard("linkedin")  # whose interests are the organisations and people that somebody follows
     own = replace(filters, category=tuple(sorted(known.intersection(filters.category or known))))
     ids = search.store.matching_ids(own, audience) if own.category else ()
     nodes = [

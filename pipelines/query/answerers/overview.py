@@ -22,7 +22,7 @@ from pipelines.query.verification.normalise import contains_phrase, folded_words
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact
 from pipelines.store.known_names import CAREER_CATEGORIES
-from pipelines.store.tokens import tokenise
+from pipelines.store.tokens import index_terms, tokenise
 from pipelines.structure import sentences
 from pipelines.text import fold
 from pipelines.topics import uses, widened
@@ -96,7 +96,7 @@ def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
     if composed and named:
         notices = [fact for fact in details if getattr(fact.record, "about", "") == "status"]
         composed = _with_status(composed, notices)
-    if composed is None and asked.topic:
+    if composed is None and asked.topic and asked.kind in ("built", "experience"):
         composed = _mentions(words, person, own, holding, search)
     if composed and asked.is_yes_no and composed.exact:
         first, *others = composed.lines
@@ -130,7 +130,7 @@ def _compose(
         case "self":
             lines = list(_whole(person, own)) if person else []
         case "place":
-            lines = list(_places(person)) if person else []
+            lines = list(_places(person, asked.topic)) if person else []
         case "contact":
             lines = list(_contacts(person, asked.topic)) if person else []
         case "talks":
@@ -209,10 +209,12 @@ def _whole(person: Person, projects: Sequence[Project]) -> Iterator[Line]:
         yield line if place else replace(line, before="\n\n**Projects**\n\n- ")
 
 
-def _places(person: Person) -> Iterator[Line]:
-    """Where a person lives, as the first document says it."""
+def _places(person: Person, asked: str) -> Iterator[Line]:
+    """Where a person lives, as the first document says it; nothing if that is not the place that is asked about."""
     for fact in person.stated_facts:
         if isinstance(fact.record, PersonFacts) and fact.record.location:
+            if not says_all(fact.record.location, asked):
+                return
             yield Line(fact.record.location, fact_source(fact), (fact.record.location,), "")
             return
 
@@ -234,6 +236,11 @@ def _contacts(person: Person, asked: str) -> Iterator[Line]:
                 yield Line(value, fact_source(fact), (value,))
 
 
+def says_all(text: str, asked: str) -> bool:
+    """True if a text has every index term of what is asked."""
+    return index_terms(text).issuperset(index_terms(asked))
+
+
 def _talks(person: Person, asked: OverviewQuestion, words: frozenset[str]) -> Iterator[Line]:
     """The talks, the latest first; those of the years, or on the topic, that are asked for."""
     found = 0
@@ -242,7 +249,8 @@ def _talks(person: Person, asked: OverviewQuestion, words: frozenset[str]) -> It
         assert isinstance(record, TalkFacts)
         if asked.years and not any(record.start_month.startswith(str(year)) for year in asked.years):
             continue
-        if words and not uses(f"{record.kind} {record.title} {record.place}", words):
+        said = " ".join((record.kind, record.title, record.place, *(fact.own_text for fact in group)))
+        if words and not uses(said, words) and not says_all(said, asked.topic):
             continue
         kind = "" if contains_phrase(record.place, folded_words(record.kind)) else record.kind
         about = ", ".join(filter(None, (kind, record.place, record.date_range)))

@@ -43,7 +43,7 @@ from pipelines.query.question.careers import LISTS, CareerAsk, CareerKind, caree
 from pipelines.query.question.words import words
 from pipelines.query.search import Search
 from pipelines.store.tokens import tokenise
-from pipelines.text import fold
+from pipelines.text import fold, word_parts
 from pipelines.types import QueryIntent
 
 _ALSO_WORDS = frozenset("as co company corporation incorporated limited spa".split())  # of legal forms
@@ -162,6 +162,33 @@ def _beside(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
     return job_entries(beside[:1] if "nearest" in ask.marks else beside, when, mine=f"{when} I was")
 
 
+def _employed(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """The jobs that have every word of what is asked: "Did she work at Acme?", "Was she an editor?"."""
+    wanted, is_role = set(ask.left((), spare)), "role" in ask.marks
+    able = [job for job in person.jobs if job.record.current or "now" not in ask.marks]
+    said = [(job, _words(job, "position"), _words(job, "company"), _words(job, "location")) for job in able]
+    jobs = [
+        job for job, *fields in said if wanted <= fields[0].union(*fields[1:]) and (fields[0] & wanted or not is_role)
+    ]
+    found = job_entries(jobs, "yes") if wanted else None
+    if found and is_role:
+        stated = stated_jobs(jobs, person)
+        return replace(found, items=stated.items) if stated else None
+    return replace(found, items=tuple(_with_place(item, wanted) for item in found.items)) if found else None
+
+
+def _words(job: Job, field: str) -> set[str]:
+    return {word for fact in job.stated for word in word_parts(getattr(fact.record, field))}
+
+
+def _with_place(item: ComputedItem, asked: Collection[str]) -> ComputedItem:
+    """The item with the place of its job where that was asked for."""
+    place = getattr(item.fact.record, "location", "")
+    if {*word_parts(place)}.isdisjoint(asked):
+        return item
+    return replace(item, text=f"{item.text}, {place}", quotes=(*item.quotes, place))
+
+
 # Lists
 
 
@@ -278,6 +305,7 @@ def _year(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAns
 _Reader = Callable[[Person, CareerAsk, Collection[str]], ComputedAnswer | None]
 _VALUES: Mapping[CareerKind, _Reader] = {
     "duration": _duration, "count": _count, "year": _year, "beside": _beside, "former": _former, "bounds": _bounds,
+    "employed": _employed,
 }  # fmt: skip
 _LISTS: Mapping[CareerKind, _Reader] = {
     "studies": _studies, "certificates": _certificates, "languages": _languages, "skills": _skills, "work": _work,

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pipelines.facts import EducationFacts
 from pipelines.query.careers.computed_answer import (
     ComputedAnswer,
+    ComputedItem,
     bound_entries,
     certificate_items,
     duty_items,
     employer_items,
     job_entries,
+    job_item,
     jobs_in_year,
     language_items,
     list_answer,
@@ -23,10 +26,18 @@ from pipelines.query.careers.computed_answer import (
 from pipelines.query.careers.named_items import study_remarks
 from pipelines.query.careers.people import Job, Person, find_organisation, jobs_by_company
 from pipelines.query.question.words import words
-from pipelines.store.known_names import is_ordinary
+from pipelines.store.known_names import is_ordinary, name_words
+from pipelines.store.tokens import STOP_WORDS, index_terms
 from pipelines.text import fold, word_parts
 
 T = TypeVar("T")
+_VOCABULARY: Mapping[str, tuple[str, ...]] = {
+    "education": ("studying",), "spoken_languages": ("languages", "speaking"), "certificates": ("certified",),
+    "skills": ("knowing", "skills", "languages", "coding", "experienced"),
+    "programming_languages": ("knowing", "skills", "languages", "coding", "experienced"),
+    "employers": ("employed",),
+    "current_job": ("current-job-words",), "title_at": ("employed",), "duties": ("employed", "duties"),
+}  # fmt: skip
 _WHOLE = 6  # letters of a word that may be the beginning of a longer one
 
 
@@ -80,18 +91,45 @@ def _named(things: Iterable[tuple[str, T]], said: Sequence[str]) -> T | None:
 def answer_of_kind(kind: str, asked: CareerOf) -> ComputedAnswer | None:
     """What the facts of a career say to a question of this kind; None for other kinds, and where no fact does.
 
-    A list answers "Does she speak Dutch?" only if an item of it has a word of the question.
+    A list answers "Does she speak Dutch?" only by the items that have every word of the question which is neither of
+    the person nor of such questions.
     """
     reader = _READERS.get(kind)
     found = reader(asked) if reader else None
     if found is None or not found.listed or asked.said[:1] == () or asked.said[0] not in words("auxiliaries"):
         return found
-    named = [item for item in found.items if not set(asked.said).isdisjoint(word_parts(item.text))]
-    return list_answer(named)
+    known = STOP_WORDS.union(words_of_kind(kind), *map(words, ("overview-fillers", "overview-persons", "listing")))
+    wanted = {word for word in asked.said if word not in known and word not in name_words(asked.person.name)}
+    named = [item for item in found.items if wanted and all(_meets(item, word) for word in wanted)]
+    return list_answer(named, found.doubts)
+
+
+def words_of_kind(kind: str) -> frozenset[str]:
+    """The words that questions of a kind have of themselves, and that no item need have."""
+    return frozenset[str]().union(*map(words, _VOCABULARY.get(kind, ())))
+
+
+def _meets(item: ComputedItem, word: str) -> bool:
+    """True if an item has a word, or of a level of study another name of it; a study also by what is told of it."""
+    is_study = isinstance(item.fact.record, EducationFacts)
+    text = item.fact.own_text if is_study else item.text
+    levels = [level for level in map(words, ("doctorate", "master", "bachelor")) if word in level]
+    said = {part for raw in fold(text).split() for part in (*word_parts(raw), "".join(word_parts(raw)))}
+    return any(not level.isdisjoint(said) for level in levels) if levels else index_terms(text) >= index_terms(word)
 
 
 def _current(asked: CareerOf) -> ComputedAnswer | None:
-    return job_entries([job for job in asked.person.jobs if job.record.current], "now", mine="now I am")
+    jobs = [job for job in asked.person.jobs if job.record.current]
+    if wanted := led_things(asked.said):
+        told = [item for item in duty_items(jobs) if index_terms(item.text) >= wanted]
+        return list_answer([*told, *(job_item(job, job.stated[0]) for job in jobs)]) if told else None
+    return job_entries(jobs, "now", mine="now I am")
+
+
+def led_things(said: Iterable[str]) -> frozenset[str]:
+    """The index terms of what a question says that somebody leads: "Which team does she run?"; empty for others."""
+    held = frozenset(said)
+    return index_terms(" ".join(held & words("teams"))) if held & words("leading") else frozenset()
 
 
 def _first(asked: CareerOf) -> ComputedAnswer | None:

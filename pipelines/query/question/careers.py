@@ -11,7 +11,7 @@ from pipelines.store.tokens import STOP_WORDS, tokenise
 from pipelines.types import QueryIntent
 
 CareerKind = Literal[
-    "duration", "count", "year", "beside", "former", "bounds",
+    "duration", "count", "year", "beside", "former", "bounds", "employed",
     "who", "studies", "certificates", "languages", "skills", "work", "volunteering", "named",
 ]  # fmt: skip
 LISTS: frozenset[CareerKind] = frozenset(
@@ -94,6 +94,10 @@ def _values(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
     marks = _marks(began=text.says("began"), ended=text.says("ended"), now=about_job and text.says("is-current"))
     if marks:
         yield CareerAsk("bounds", all_, known | words("bounds") | words("current"), marks)
+    if text.says("worked-at") or text.says("is-a-role"):
+        plain = tuple(chain.from_iterable(word.parts for word in text.words))
+        marks = _marks(now=all_[0] in ("is", "are", "does", "do"), role=not text.says("worked-at"))
+        yield CareerAsk("employed", plain, STOP_WORDS | words("employed") | words("listing"), marks)
 
 
 def _lists(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:

@@ -70,11 +70,15 @@ _OF_KIND: Mapping[str, OverviewKind] = {
     "experience_with": "experience", "talks": "talks", "compare": "compare", "project": "project",
 }  # fmt: skip
 
+_VOCABULARY: Mapping[OverviewKind, str] = {"talks": "talks-words", "place": "overview-living"}
+
 
 def overview_of_kind(
     kind: str, intent: QueryIntent, people: Collection[str], projects: Sequence[str], topics: Collection[str]
 ) -> OverviewQuestion | None:
     """The overview that a question of a kind asks for; None where it names too few projects, or no topic.
+
+    Of talks, and of a place where a yes or no is asked for, every word but the usual ones is the topic.
 
     Args:
         kind: A name of `question_kinds`.
@@ -92,16 +96,20 @@ def overview_of_kind(
         return None
     if found == "talks" and asked.has("modal"):  # "Would she speak at our conference?"
         return None
-    topic = _ways(asked) if found == "contact" else ""
+    topic, is_yes_no = _ways(asked) if found == "contact" else "", False
     if found in ("built", "experience"):
         left = asked.without("building", "projects", "experience", "using", "talks", "speaking", "ordering", "open")
         rest = _left_of(left, projects)
         topic = _stated(rest, topics) or " ".join(rest[:_MAX_TOPIC])
         if not topic:
             return None
-    if found == "talks":  # "Been on any podcasts?"
-        topic = next((word for word in asked.words if word in words("overview-talk-kinds")), "")
-    return OverviewQuestion(found, topic, names, intent.years if found == "talks" else ())
+        if found == "built" and asked.has("projects"):
+            found = "projects"
+    if found == "talks" or (found == "place" and asked.opening in words("auxiliaries")):
+        kinds = [word for word in asked.words if word in words("overview-talk-kinds")]  # "Been on any podcasts?"
+        topic = " ".join([*kinds[:1], *(word for word in asked.rest if word not in words(_VOCABULARY[found]))])
+        is_yes_no = bool(topic) and asked.opening in words("auxiliaries")
+    return OverviewQuestion(found, topic, names, intent.years if found == "talks" else (), is_yes_no=is_yes_no)
 
 
 def _stated(rest: Sequence[str], topics: Collection[str]) -> str:
@@ -115,8 +123,8 @@ class _Asked:
     """A question's words, without those that say nothing of what is asked."""
 
     def __init__(self, text: Text, intent: QueryIntent, people: Collection[str], projects: Sequence[str]) -> None:
-        self.text, self.words, self.years = text, text.all, intent.years
-        self.held, self.opening = text.set, text.all[0]
+        self.text, self.words, self.years = text, _without_length(text), intent.years
+        self.held, self.opening, self.whose = text.set, text.all[0], intent.person
         persons = words("overview-persons").union(*(name_words(name) for name in people))
         self.person = self.held & persons
         self.projects = _named(self.words, projects)
@@ -135,6 +143,17 @@ class _Asked:
     def opens(self, *names: str) -> bool:
         """True if the first word is in one of these lists."""
         return any(self.opening in words(f"overview-{name}") for name in names)
+
+
+def asked_words(intent: QueryIntent) -> tuple[str, ...]:
+    """The folded words of a question, without its wish for a length."""
+    return tuple(_without_length(read(intent.wording)))
+
+
+def _without_length(text: Text) -> list[str]:
+    """The words of a text without its wish for a length: "in a few sentences"."""
+    spare = {at for place in text.all_of("length-request") for at in range(place.first, place.last)}
+    return [word for at, word in enumerate(text.all) if at not in spare]
 
 
 def _named(words: Sequence[str], projects: Sequence[str]) -> tuple[str, ...]:
@@ -203,7 +222,8 @@ def _place(asked: _Asked) -> OverviewQuestion | None:
 
 def _contact(asked: _Asked) -> OverviewQuestion | None:
     """How a person can be reached."""
-    if not asked.person or not asked.has("contacts") or asked.without("contact"):
+    is_anybodys = bool(asked.whose) and asked.opens("lists") and "the" in asked.held  # "the phone number"
+    if not (asked.person or is_anybodys) or not asked.has("contacts") or asked.without("contact"):
         return None
     return OverviewQuestion("contact", topic=_ways(asked))
 
@@ -233,9 +253,10 @@ def _projects(asked: _Asked) -> OverviewQuestion | None:
     built = done or (asked.opening in ("what", "which", "anything", "something") and (asked.has("built") or written))
     if not (named or built) or not asked.opens("lists") or asked.has("modal") or asked.projects:
         return None
+    used = ("using",) if named else ()
     left = [
         word
-        for word in asked.without("projects", "open", "building", "ordering")
+        for word in asked.without("projects", "open", "building", "ordering", *used)
         if not written or word not in _WRITING
     ]
     if len(left) > _MAX_TOPIC or asked.years or (done and not left):

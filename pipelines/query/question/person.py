@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pipelines.query.question.words import read, words
 from pipelines.store.known_names import is_same_name, name_words
+from pipelines.store.tokens import index_terms
 from pipelines.types import QueryIntent
 
 
@@ -33,6 +34,21 @@ def unnamed_person(intent: QueryIntent, people: Sequence[str]) -> str:
     before = text.words[1:at]
     led = any(word.text in words("clause-openers") or word.typed[:1].isupper() for word in before)
     return "" if led or intent.names else text.all[at]
+
+
+def role_asked(intent: QueryIntent) -> frozenset[str]:
+    """The index terms of the role that a question asks of a person: "Was she an editor?"; empty for any other."""
+    text = read(intent.wording)
+    place = text.find("is-a-role")
+    persons = words("overview-persons") | name_words(intent.person)
+    if place is None or not intent.person or persons.isdisjoint(text.all[1 : place.last - 1]):
+        return frozenset()
+    return index_terms(text.text[text.words[place.last - 1].end :])
+
+
+def asks_for_hobbies(intent: QueryIntent) -> bool:
+    """True if a question says a word for a hobby."""
+    return read(intent.wording).has("hobbies")
 
 
 def fits_pronoun(word: str, stated: str) -> bool:

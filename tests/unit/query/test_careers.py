@@ -579,3 +579,26 @@ def test_a_profile_without_a_name_is_of_whoever_worked_there() -> None:
     people = {person.name: person.documents for person in known([*RESUME, *bo, profile])}
     assert people["Bo Ek"] == ("bo.pdf", ON_LINKEDIN["document"])
     assert "" not in people
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Did she work at Beta?", "Yes: Consultant at Beta"),
+        ("Has Ann ever worked for Beta?", "Yes: Consultant at Beta"),
+        ("Did you work in Bergen?", "Yes: Consultant at Beta (2019-01 - 2021-01), Bergen."),
+        ("Was she a consultant?", "Yes: Consultant at Beta"),
+        ("Is Ann an engineer?", "Yes: Staff Engineer at Acme"),
+        ("Does she work at Beta?", ""),
+        ("Is she a consultant?", ""),
+        ("Did she work at Gamma?", ""),
+        ("Did Dorothea work at Beta?", ""),
+        ("Was she an intern?", ""),
+        ("Was she an intern at Beta?", ""),
+    ],
+)
+def test_a_job_that_is_asked_for_is_affirmed_and_none_is_denied(question: str, said: str) -> None:
+    there = job("Beta", "2019-01", "2021-01", position="Consultant", location="Bergen")
+    facts = [ANN, there, job("Acme", "2022-01", None, position="Staff Engineer")]
+    found = answer_from_people(analyse(question, today=TODAY), [only(facts)])
+    assert said in found.sentence(NEUTRAL) if said and found else bool(found) == bool(said)

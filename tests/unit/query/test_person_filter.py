@@ -9,8 +9,10 @@ from pipelines.query.person_filter import (
     asks_for_spoken_languages,
     documents_of_others,
     lists_programming_languages,
+    tells_of_others_role,
     unknown_people,
 )
+from pipelines.query.question.person import role_asked
 from pipelines.types import QueryIntent
 from tests.unit.query.builders import source
 
@@ -127,3 +129,24 @@ def test_programming_languages_are_not_spoken() -> None:
     listed, spoken = "Languages: Rust, C++, Python", "Languages: Dutch, Welsh"
     assert lists_programming_languages(source(1, listed), 0, len(listed))
     assert not lists_programming_languages(source(1, spoken), 0, len(spoken))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_excluded"),
+    [
+        ("It took me and an intern five weeks.", True),
+        ("In 2015 I was the only intern.", False),
+        ("I began there as an intern.", False),
+        ("We rechecked all of them.", False),
+    ],
+)
+def test_a_role_is_quoted_only_where_it_is_said_of_somebody(text: str, is_excluded: bool) -> None:
+    asked = QueryIntent(question="Was she an intern?", search_text="Was she an intern?", person="Lena Brandt")
+    role = role_asked(asked)
+    assert role
+    assert tells_of_others_role(role)(source(1, text, category="journey"), 0, len(text)) is is_excluded
+
+
+def test_only_a_question_about_a_person_asks_for_a_role() -> None:
+    asked = "Is the koma compiler a library?"
+    assert not role_asked(QueryIntent(question=asked, search_text=asked, person="Lena Brandt"))

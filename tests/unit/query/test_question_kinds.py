@@ -2,11 +2,12 @@
 
 import pytest
 
+from pipelines.facts import EducationFacts, LanguageFacts
 from pipelines.models.embedding import MiniLMEmbedding, piece_vectors
 from pipelines.query.careers.by_kind import CareerOf, answer_of_kind
 from pipelines.query.careers.people import group_people
 from pipelines.query.question.kind import Kind, grams, kind_model, question_vectors
-from tests.unit.query.careers import TODAY, job
+from tests.unit.query.careers import TODAY, fact, job
 
 
 def kind(question: str) -> Kind:
@@ -73,3 +74,39 @@ def test_a_job_is_named_by_the_beginning_of_a_title_or_by_title_and_place(
     (person,) = group_people([facts[0], facts[1]] if "oslo" in question else facts, TODAY)
     found = answer_of_kind(kind, CareerOf(person, tuple(question.split())))
     assert [position in item.quotes for item in found.items] == [True] if found else not position
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "listed"),
+    [
+        ("education", "did she study in oslo", ["BSc"]),
+        ("education", "did she study in leith", []),
+        ("education", "does she have a phd", []),
+        ("education", "does she have a bachelors degree", ["BSc"]),
+        ("education", "did she study painting in oslo", []),
+        ("spoken_languages", "does she speak dutch fluently", ["Dutch"]),
+        ("spoken_languages", "does she speak german fluently", []),
+    ],
+)
+def test_a_yes_no_question_lists_items_with_all_its_content_words(kind: str, question: str, listed: list[str]) -> None:
+    study = EducationFacts(institution="Ness College", degree="BSc", area="Hydrology", location="Oslo")
+    other = EducationFacts(institution="Porto University", degree="MSc", area="Tides")
+    facts = [
+        fact(study, "BSc in Hydrology, Ness College, Oslo"),
+        fact(other, "MSc in Tides, Porto University"),
+        fact(LanguageFacts(language="Dutch", level="fluent"), "Dutch (fluent)"),
+    ]
+    (person,) = group_people(facts, TODAY)
+    found = answer_of_kind(kind, CareerOf(person, tuple(question.split())))
+    assert [item.text.replace(",", " ").split()[0] for item in found.items] == listed if found else not listed
+
+
+def test_the_team_that_somebody_leads_is_told_with_the_job() -> None:
+    (person,) = group_people([job("Tsuki", "2013", None, did="Lead the ranking team since 2015")], TODAY)
+    found = answer_of_kind("current_job", CareerOf(person, ("which", "team", "does", "she", "run", "today")))
+    assert found
+    assert [item.text.split(" since")[0].split(" at ")[0] for item in found.items] == [
+        "Lead the ranking team",
+        "Engineer",
+    ]
+    assert answer_of_kind("current_job", CareerOf(person, ("which", "desk", "does", "she", "run"))) is None
