@@ -435,6 +435,11 @@ def named_cells(line: str) -> frozenset[str]:
     return names if len(names) == len(parts) > 1 else frozenset()
 
 
+def row_cells(line: str) -> list[str]:
+    """The cells of a row like `bolts | yes | no`, without the space around them."""
+    return [cell.strip() for cell in line.split("|")]
+
+
 _FAMILY = {"item": "list", "links": "list", "head": "table", "row": "table"}
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from pipelines.answers import Source
 from pipelines.query.verification.normalise import count_negations
 from pipelines.query.verification.words import has_phrase, lowered
-from pipelines.structure import TITLE_LEVEL, Element, Structure
+from pipelines.structure import TITLE_LEVEL, Element, Structure, row_cells
 from pipelines.text import plain
 
 UnitKind = Literal["paragraph", "list", "table", "code"]
@@ -79,7 +79,7 @@ class QuotableUnit:
 
     def cells(self, row: Part) -> list[tuple[str, str]]:
         """(the name of its column, a cell) for each cell of a row; empty where they do not fit the columns."""
-        names, held = ([cell.strip() for cell in words.split("|")] for words in (self.columns, row.text))
+        names, held = row_cells(self.columns), row_cells(row.text)
         return list(zip(names, held, strict=False)) if 1 < len(held) <= len(names) else []
 
     def shown(self, part: Part) -> str:

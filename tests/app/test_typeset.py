@@ -49,7 +49,6 @@ def test_a_hostile_document_is_only_words_in_answer_and_panel(engine: FakeEngine
     engine.documents = [shelved("evil.md", title=HOSTILE)]
     engine.script["Well?"] = answered("Well?", [sentence(HOSTILE, found)], [found])
     at: AppTest = chat()
-    assert any(literal(HOSTILE) in button.label for button in at.button)
     at = ask(at, "Well?")
     at.session_state["opened"] = Opened(0, 1, 0)
     at.run()

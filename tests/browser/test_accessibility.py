@@ -12,8 +12,14 @@ AXE = Path(__file__).with_name("axe.min.js").read_text("utf-8")  # axe-core 4.14
 RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
 
 
+SETTLED = (
+    "[...document.querySelectorAll('[data-testid=stElementContainer]')].every(e => getComputedStyle(e).opacity === '1')"
+)
+
+
 def findings(page: Page) -> list[tuple[str, str]]:
-    """(the rule, the first element) of what is serious or critical."""
+    """(the rule, the first element) of what is serious or critical, once no part is pale because its run goes on."""
+    page.wait_for_function(SETTLED)
     page.evaluate(AXE)
     found: list[dict[str, Any]] = page.evaluate(RULES)["violations"]
     return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]

@@ -113,7 +113,7 @@ def test_what_a_document_says_never_acts_on_the_page(page: Page) -> None:
     page.locator(".fn-chip").first.click()
     expect(page.locator(".fn-page")).to_contain_text("in every postcard")
     for injected in (
-        ".fn-reader a",
+        ".fn-page a",
         ".fn-reader img",
         ".fn-reader script",
         ".fn-answer a",

@@ -45,6 +45,7 @@ from pipelines.query.verification.normalise import count_negations
 from pipelines.query.verification.words import lowered
 from pipelines.query.verify import build_judge, cached_embedding, verify
 from pipelines.store.tokens import index_terms, tokenise
+from pipelines.structure import row_cells
 from pipelines.text import plain
 from pipelines.types import Evidence, QueryIntent
 
@@ -447,7 +448,7 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
         is_year = heading.isdigit() and all(heading in part.text for part in quotation.parts)
         gap += _heading(heading) if heading not in denials and not is_year else ""
     if unit.columns and not all(map(unit.cells, quotation.parts)):
-        gap += _heading(", ".join(filter(None, map(str.strip, unit.columns.split("|")))))
+        gap += _heading(", ".join(filter(None, row_cells(unit.columns))))
     marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
     opening, between = marks[unit.kind]
     parts = [part for part in quotation.parts if not _is_written(unit, part, before)]
