@@ -116,7 +116,7 @@ def test_what_a_document_says_never_acts_on_the_page(page: Page) -> None:
         ".fn-page a",
         ".fn-reader img",
         ".fn-reader script",
-        ".fn-answer a",
+        ".fn-prose a",
         ".fn-answer img",
         "[onerror]",
     ):
