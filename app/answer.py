@@ -60,6 +60,10 @@ def blocks_in(exchange: Exchange) -> list[AnswerBlock]:
 def run_before(exchange: Exchange, last: int) -> range:
     """The neighbouring sentences of one line that share the sources of the last, which carries their footnote."""
     line = next((line for block in blocks_in(exchange) for line in block.lines if last in line), (last,))
+    return _run(exchange, line, last)
+
+
+def _run(exchange: Exchange, line: Sequence[int], last: int) -> range:
     first = last
     while first - 1 in line and _alike(exchange.sentences[first - 1], exchange.sentences[last]):
         first -= 1
@@ -97,7 +101,7 @@ def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, i
     said = exchange.sentences
     lines: list[list[dict[str, Any]]] = []
     for indexes in block.lines:
-        shown = [_sentence(exchange, index, numbers) for index in indexes]
+        shown = [_sentence(exchange, indexes, index, numbers) for index in indexes]
         for at, index in enumerate(indexes[:-1]):
             if block.kind == "code" or _alike(said[index], said[indexes[at + 1]]):
                 shown[at]["marks"] = []
@@ -117,8 +121,9 @@ def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, i
     return {"kind": block.kind, "text": block.text, "indents": list(block.indents), "lines": lines}
 
 
-def _sentence(exchange: Exchange, index: int, numbers: dict[int, int]) -> dict[str, Any]:
+def _sentence(exchange: Exchange, line: Sequence[int], index: int, numbers: dict[int, int]) -> dict[str, Any]:
     sentence = exchange.sentences[index]
+    run = _run(exchange, line, index)
     finding = FINDING[sentence.verdict]
     tick = "✓ " if sentence.verdict == "supported" else ""
     return {
@@ -127,7 +132,7 @@ def _sentence(exchange: Exchange, index: int, numbers: dict[int, int]) -> dict[s
         "verdict": sentence.verdict,
         "tag": _TAGS.get(sentence.verdict, ""),
         "tip": f"{tick}{finding.capitalize()}",
-        "marks": [_mark(exchange, n, index, numbers) for n in sentence.citations],
+        "marks": [_mark(exchange, n, run, numbers) for n in sentence.citations],
         "dispute": next((at for at, each in enumerate(_conflicts(exchange)) if _is_side(sentence, each)), None),
     }
 
@@ -141,10 +146,9 @@ def _is_side(sentence: Sentence, conflict: Conflict) -> bool:
     return parted(sentence.text)[1] != "" and bool({*sentence.citations} & {side.n for side in conflict.sides})
 
 
-def _mark(exchange: Exchange, n: int, index: int, numbers: dict[int, int]) -> dict[str, Any]:
+def _mark(exchange: Exchange, n: int, run: range, numbers: dict[int, int]) -> dict[str, Any]:
     """A footnote: its number, document and place, its verdict, and the quotation where the sentence is not the same."""
-    run = run_before(exchange, index)
-    evidence = exchange.evidence(n, run)
+    index, evidence = run[-1], exchange.evidence(n, run)
     said = " ".join(exchange.sentences[at].text for at in run)
     quote = " … ".join(dict.fromkeys(_words(exchange.sources[n], citation) for citation in evidence))
     sentence = exchange.sentences[index]

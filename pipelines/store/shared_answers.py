@@ -2,7 +2,7 @@
 
 import secrets
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, Select, delete, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.errors import RetrievalError
@@ -17,13 +17,8 @@ def share_answer(engine: Engine, holder: Holder, message_id: int) -> str:
     Raises:
         RetrievalError: If the holder has no such answer.
     """
-    c, shared = conversations.c, shared_answers.c
-    mine = (
-        select(messages.c.id)
-        .join(conversations, c.id == messages.c.conversation_id)
-        .where(messages.c.id == message_id, messages.c.answer.is_not(None), c.holder == holder.stored)
-        .where(c.deleted_at.is_(None))
-    )
+    shared = shared_answers.c
+    mine = _message(holder, message_id).where(messages.c.answer.is_not(None), conversations.c.deleted_at.is_(None))
     with writing(engine, "sharing an answer") as connection:
         if connection.execute(mine).first() is None:
             raise RetrievalError("There is no such answer to share.", hint="Ask the question again.")
@@ -34,14 +29,16 @@ def share_answer(engine: Engine, holder: Holder, message_id: int) -> str:
 
 def revoke_share(engine: Engine, holder: Holder, message_id: int) -> None:
     """Make the share link of an answer lead nowhere, for good; another one can be made."""
-    c = conversations.c
-    of_holder = (
-        select(messages.c.id)
-        .join(conversations, c.id == messages.c.conversation_id)
-        .where(messages.c.id == message_id, c.holder == holder.stored)
-    )
+    mine = _message(holder, message_id)
     with writing(engine, "revoking a share link") as connection:
-        connection.execute(delete(shared_answers).where(shared_answers.c.message_id.in_(of_holder)))
+        connection.execute(delete(shared_answers).where(shared_answers.c.message_id.in_(mine)))
+
+
+def _message(holder: Holder, message_id: int) -> Select[tuple[int]]:
+    """Selects the id of a message, if it is the holder's."""
+    c = conversations.c
+    own = select(messages.c.id).join(conversations, c.id == messages.c.conversation_id)
+    return own.where(messages.c.id == message_id, c.holder == holder.stored)
 
 
 def shares_of(engine: Engine, holder: Holder, conversation_id: str) -> dict[int, str]:

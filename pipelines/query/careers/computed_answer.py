@@ -16,6 +16,7 @@ from pipelines.query.careers.people import (
     differently_dated,
     is_same_organisation,
     jobs_by_company,
+    organisation_of,
 )
 from pipelines.query.question.words import read
 from pipelines.query.verification.normalise import contains_phrase
@@ -245,7 +246,7 @@ def other_documents(fact: Fact, facts: Iterable[Fact], quotes: Iterable[str]) ->
         if other.document_id != fact.document_id
         and (not dates or _months(other.record) == _months(record))
         and all(
-            _contains_form(other.text if said == _organisation(record) else other.own_text, said)
+            _contains_form(other.text if said == organisation_of(record) else other.own_text, said)
             for said in wanted - dates
         )
     )
@@ -254,11 +255,6 @@ def other_documents(fact: Fact, facts: Iterable[Fact], quotes: Iterable[str]) ->
 
 def _months(record: CareerRecord) -> tuple[str, str | None, bool]:
     return getattr(record, "start_month", ""), getattr(record, "end_month", None), getattr(record, "current", False)
-
-
-def _organisation(record: CareerRecord) -> str:
-    """The organisation of a record, whose name may stand above its span."""
-    return getattr(record, "company", "") or getattr(record, "institution", "")
 
 
 def undated_note(computed: ComputedAnswer) -> str:

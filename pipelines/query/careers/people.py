@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from pipelines.facts import (
+    CareerRecord,
     CertificationFacts,
     EducationFacts,
     JobFacts,
@@ -328,12 +329,13 @@ def _stated_name(facts: Iterable[Fact]) -> str:
 
 def _shares_organisation(facts: Iterable[Fact], known: Iterable[Fact]) -> bool:
     """True if both state an employer or a school of one name."""
-    one, other = ({_words(name) for fact in held if (name := _organisation(fact))} for held in (facts, known))
+    one, other = ({_words(name) for fact in held if (name := organisation_of(fact.record))} for held in (facts, known))
     return not one.isdisjoint(other)
 
 
-def _organisation(fact: Fact) -> str:
-    return str(getattr(fact.record, "company", "") or getattr(fact.record, "institution", ""))
+def organisation_of(record: CareerRecord) -> str:
+    """The employer or the school of a record; empty for others."""
+    return getattr(record, "company", "") or getattr(record, "institution", "")
 
 
 def _is_work(fact: Fact) -> bool:
