@@ -53,7 +53,7 @@ eval: .venv/.installed-dev ## the portfolio topics on data/sample
 	$(BIN)/footnote eval answers
 
 baseline: .venv/.installed-dev ## measure the gate of the tests again, and write what they compare with
-	$(BIN)/footnote eval baseline --write
+	$(BIN)/python -m tests.bench.gate --write
 
 var/rendercv/bin/python:
 	$(PYTHON) -m venv var/rendercv

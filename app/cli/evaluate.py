@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli import output
-from app.cli.options import EXIT_FELL, Json, argument, option, settings_now
+from app.cli.options import Json, argument, option, settings_now
 from app.cli.output import Report, emit
 from app.cli.serialise import serialise
 
@@ -79,7 +79,7 @@ def eval_beir(
     settings = settings_now()
     from pipelines.evaluation import experiment
     from pipelines.evaluation.datasets import load_beir
-    from pipelines.evaluation.measures import DEFAULT
+    from pipelines.evaluation.measures import DEFAULT, means
 
     names = system or (["default"] if ablate else [])
     wanted, measures = _choose(names, setting, compare), list(measure or DEFAULT)
@@ -88,46 +88,24 @@ def eval_beir(
         datasets = [load_beir(folder, limit=limit) for folder in folders]
         sets = experiment.index_judged_sets(settings, datasets, advance)
         done = experiment.measure_systems(sets, wanted, measures, compare)
-        effects = experiment.ablate(sets, wanted[names[0]], measures[0]) if ablate else []
+        gains = experiment.ablate(sets, wanted[names[0]], measures[0]) if ablate else {}
     name = "".join(char if char.isalnum() or char in "_-" else "-" for char in done.dataset)[:80]
     path = per_topic or settings.home / "eval" / f"{name}-{done.fingerprint}.json"
-    several = {name: done.of(name) for name in done.per_topic} if len(sets) > 1 else {}
-    _write(path, done.per_topic if several else done.per_topic[done.dataset])
+    _write(path, done.per_topic if len(sets) > 1 else done.per_topic[done.dataset])
     figures = {**serialise(done), "comparisons": done.comparisons, "per_topic": str(path)}
-    figures |= {"sets": several} if several else {}
-    figures |= {"ablation": {"measure": measures[0], "parts": effects}} if effects else {}
-    title = f"{done.dataset}, {done.topics} topics{', mean over the sets' * bool(several)}"
-    shown = {"systems": done.systems, "sets": several, "comparisons": done.comparisons, "each topic": path}
-    gains = f"what each part brings by {measures[0]} (full - without)"
-    emit(Report(figures, {**shown, gains: effects} if effects else shown, title), as_json)
-
-
-@group.command("baseline")
-def eval_baseline(
-    write: Annotated[bool, option("Write these scores as the baseline of the tests.", "--write")] = False,
-    as_json: Json = False,
-) -> None:
-    """Measure the judged sets of the tests against data/eval/baseline.json.
-
-    Exit code 1 when a set fell. Example: footnote eval baseline
-    """
-    from app.settings import SAMPLE
-    from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline, write_baseline
-
-    settings, data = settings_now(), SAMPLE.parent
-    path = data / "eval" / "baseline.json"
-    with output.progress(quiet=as_json) as advance:
-        now = measure_gate(settings, data, advance)
-    if write:
-        write_baseline(path, now)
-    means = {name: sum(scores.values()) / len(scores) for name, scores in now.items()}
-    verdicts = [] if write else compare_gate(read_baseline(path), now)
-    code = EXIT_FELL if any(verdict.change.fell for verdict in verdicts) else 0
-    emit(Report({"means": means, "written": write, "verdicts": verdicts}), as_json, code)
+    if len(sets) > 1:
+        figures["sets"] = {
+            name: {system: means(of) for system, of in by.items()} for name, by in done.per_topic.items()
+        }
+    if ablate:
+        figures["ablation"] = {"measure": measures[0], "parts": gains}
+    shown = {name: figures[name] for name in ("systems", "sets", "comparisons", "per_topic") if name in figures}
+    shown |= {f"what each part brings by {measures[0]} (full - without)": gains}
+    mean = ", mean over the sets" if len(sets) > 1 else ""
+    emit(Report(figures, shown, f"{done.dataset}, {done.topics} topics{mean}"), as_json)
 
 
 @group.command("answers")
-@group.command("portfolio", hidden=True)  # its name before
 def eval_answers(
     topics: Annotated[Path | None, argument("Topics with quoted answers; default: those of the sample.")] = None,
     documents: Annotated[
@@ -145,7 +123,7 @@ def eval_answers(
     """Measure answers on judged topics: quoted place cited, facts stated, abstention where there is no answer.
 
     Also: precision (share of an answer's sentences that cite a quoted place or its neighbour), words per answer
-    (outside lists and code; all), how often each confidence is right, and every measure by kind of question.
+    outside lists and code, how often each confidence is right, and every measure by kind of question.
     Example: footnote eval answers --system hybrid-convex --system default --compare hybrid-convex
     """
     settings = settings_now()

@@ -12,7 +12,7 @@ import typer
 
 from config.parts import PARTS
 
-EXIT_FELL, EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, EXIT_ENDED = 1, 4, 130, 143
+EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, EXIT_ENDED = 4, 130, 143
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
 
 

@@ -1,6 +1,5 @@
 """Labelled questions, some without an answer in the corpus: measure how evidence strength separates them."""
 
-import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from config.settings import Settings
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.corpus import Progress, document_id, index_dataset
-from pipelines.evaluation.datasets import Dataset, Item, json_lines, load_beir
+from pipelines.evaluation.datasets import Dataset, Item, file_sha, json_lines, load_beir
 from pipelines.evaluation.measures import auroc
 from pipelines.query.engine import QueryEngine
 from pipelines.query.evidence import Calibration, calibration, signals, strength, term_matches
@@ -28,10 +27,8 @@ _TOP_N = 20  # deep enough that passages are left when those that answer are wit
 class LabelledQuestion:
     """A question and whether the corpus answers it.
 
-    Attributes:
-        group: Its conversation; questions of one are never on both sides of a fit.
-        label: ANSWERABLE, UNANSWERABLE, or what else a file says (PARTIAL, UNDERSPECIFIED).
-        answers: The items that answer it; empty when none does, or none is known.
+    `group` is its conversation: questions of one are never on both sides of a fit. `label` is ANSWERABLE, UNANSWERABLE,
+    or what else a file says (PARTIAL, UNDERSPECIFIED); `answers` are the items that answer it, as far as known.
     """
 
     id: str
@@ -69,18 +66,18 @@ def load_collection(path: Path) -> Collection:
     """
     if path.is_dir():
         dataset = load_beir(path)
-        questions = [
-            LabelledQuestion(id, id, text, (), ANSWERABLE, tuple(item for item in grades if grades[item] > 0))
-            for (id, text), grades in zip(dataset.topics.items(), dataset.qrels.values(), strict=True)
-        ]
-        return Collection(dataset, tuple(questions))
+        return Collection(
+            dataset,
+            tuple(
+                LabelledQuestion(id, id, text, (), ANSWERABLE, tuple(item for item in grades if grades[item] > 0))
+                for (id, text), grades in zip(dataset.topics.items(), dataset.qrels.values(), strict=True)
+            ),
+        )
     rows = list(json_lines(path, _conversation, _HINT))
-    items: dict[str, Item] = {}
-    for item in (item for _, contexts in rows for item in contexts):
-        items.setdefault(item.id, item)
-    sha = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    items = {item.id: item for _, contexts in rows for item in contexts}
     name = f"{path.resolve().parent.name} {path.stem}"
-    return Collection(Dataset(name, sha, tuple(items.values()), {}, {}), tuple(question for question, _ in rows))
+    dataset = Dataset(name, file_sha(path), tuple(items.values()), {}, {})
+    return Collection(dataset, tuple(question for question, _ in rows))
 
 
 def _conversation(row: Mapping[str, Any]) -> tuple[LabelledQuestion, list[Item]]:
@@ -92,11 +89,9 @@ def _conversation(row: Mapping[str, Any]) -> tuple[LabelledQuestion, list[Item]]
         elif history:
             history[-1] = Turn(history[-1].question, turn["text"])
     contexts = [Item(str(one["document_id"]), one.get("title") or "", one["text"]) for one in row["contexts"]]
-    answers = tuple(item.id for item in contexts)
-    group = row["task_id"].split("<::>")[0]
-    return LabelledQuestion(
-        row["task_id"], group, last["text"], tuple(history), row["answerability"], answers
-    ), contexts
+    answers, group = tuple(item.id for item in contexts), row["task_id"].split("<::>")[0]
+    asked = LabelledQuestion(row["task_id"], group, last["text"], tuple(history), row["answerability"], answers)
+    return asked, contexts
 
 
 def measure_evidence(settings: Settings, collection: Collection, on_progress: Progress) -> list[MeasuredQuestion]:
@@ -114,22 +109,20 @@ def measure_evidence(settings: Settings, collection: Collection, on_progress: Pr
 
 
 def _measured(engine: QueryEngine, asked: LabelledQuestion) -> list[MeasuredQuestion]:
-    model = engine.identity.model
     try:
         found = engine.examine(asked.question[:MAX_QUESTION_CHARACTERS], history=asked.history, top_n=_TOP_N)
     except RetrievalError:  # a question that cannot be searched has no evidence
         return [MeasuredQuestion(asked.id, asked.group, asked.label, {}, 0.0)]
-
-    def weighed(label: str, without: set[str]) -> MeasuredQuestion:
+    variants = {asked.label: set[str]()}
+    if asked.label == ANSWERABLE and asked.answers:
+        variants[WITHHELD] = set(map(document_id, asked.answers))
+    rows = []
+    for label, without in variants.items():
         kept = [hit for hit in found.ranked if hit.node.metadata["document_id"] not in without]
         read = term_matches(kept, found.intent.terms, found.ledger, engine.indexes.current("owner"))
-        seen = signals(read, found.ledger.background, calibration(model))
-        parameters = calibration(model, dense="similarity" in seen)
-        return MeasuredQuestion(asked.id, asked.group, label, seen, strength(seen, parameters))
-
-    rows = [weighed(asked.label, set())]
-    if asked.label == ANSWERABLE and asked.answers:
-        rows.append(weighed(WITHHELD, set(map(document_id, asked.answers))))
+        seen = signals(read, found.ledger.background, calibration(engine.identity.model))
+        parameters = calibration(engine.identity.model, dense="similarity" in seen)
+        rows.append(MeasuredQuestion(asked.id, asked.group, label, seen, strength(seen, parameters)))
     return rows
 
 

@@ -4,16 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
-
-import numpy as np
+from statistics import fmean, median
+from typing import Any, get_args
 
 from pipelines.answers import Answer
 from pipelines.errors import SourceError
 from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import Quote, Topic
 from pipelines.evaluation.experiment import Changes, compare_systems
-from pipelines.evaluation.measures import Comparison, means, per_topic
+from pipelines.evaluation.measures import Comparison
 from pipelines.query.engine import QueryEngine
 from pipelines.query.layout import blocks_of
 from pipelines.store import documents as document_rows
@@ -23,8 +22,8 @@ from pipelines.structure import sentences
 from pipelines.text import Span, fold
 from pipelines.types import Band, SearchResult
 
-RANKED = ("success@1", "success@5", "RR@10", "nDCG@10")
-COMPARED = (*RANKED, "document@5", "answered", "facts")
+FOUND = ("success@1", "success@5", "document@5")
+COMPARED = (*FOUND, "answered", "facts")
 Row = Mapping[str, Any]
 
 
@@ -58,95 +57,88 @@ def evaluate_answers(
         ConfigError: If a setting of a system does not exist.
     """
     wanted = {quote.document for topic in topics for quote in topic.quotes}
-    with reading(engine.database.engine, "reading what is stored") as connection:
-        held = {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
-    if wanted and not wanted & held:
+    if wanted and not wanted & stored_names(engine):
         raise SourceError(
             f"None of the {len(wanted)} quoted documents is there: {', '.join(sorted(wanted)[:3])}.",
             hint="Name the folder that holds them with --documents.",
         )
-    rows: dict[str, dict[str, Row]] = {name: {} for name in systems}
+    rows: dict[str, list[Row]] = {name: [] for name in systems}
     for name, changes in systems.items():
         changed = engine.with_changes(changes)
-        for done, topic in enumerate(topics, start=1):
-            rows[name][topic.id] = judge_topic(changed, topic)
-            on_progress(name, done, len(topics))
-    listed = {name: list(by_topic.values()) for name, by_topic in rows.items()}
+        for topic in topics:
+            rows[name].append(judge_topic(changed, topic))
+            on_progress(name, len(rows[name]), len(topics))
+    scores = {
+        name: {row["id"]: {each: float(row[each]) for each in COMPARED} for row in judged if row["answerable"]}
+        for name, judged in rows.items()
+    }
     return AnswerReport(
         topics=len(topics),
-        systems={name: summary(judged) for name, judged in listed.items()},
-        kinds={name: summary_by_kind(judged) for name, judged in listed.items()},
-        per_topic=rows,
-        misses={name: misses(judged) for name, judged in listed.items()},
-        comparisons=compare_systems([{name: _measures(judged) for name, judged in listed.items()}], baseline, COMPARED),
+        systems={name: summary(judged) for name, judged in rows.items()},
+        kinds={name: summary_by_kind(judged) for name, judged in rows.items()},
+        per_topic={name: {row["id"]: row for row in judged} for name, judged in rows.items()},
+        misses={name: misses(judged) for name, judged in rows.items()},
+        comparisons=compare_systems([scores], baseline, COMPARED),
         fingerprint=fingerprint({"settings": engine.fingerprint, "systems": dict(systems)}),
     )
 
 
-def _measures(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
-    """By answerable topic, the measures that systems are compared by."""
-    return {row["id"]: {name: float(row[name]) for name in COMPARED} for row in rows if row["answerable"]}
+def stored_names(engine: QueryEngine) -> set[str]:
+    """The names of the documents that are stored."""
+    with reading(engine.database.engine, "reading what is stored") as connection:
+        return {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
 
 
 def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
-    """Judge the results and the answer for a topic; ranked measures, facts and precision if it is answerable."""
+    """Judge the results and the answer for a topic; what was found, facts and precision if it is answerable."""
     answer = engine.ask(topic.question, record=False)
-    cited = cited_spans(answer)
-    words, all_words = answer_length(answer)
+    names = {source.document_id: source.documentName for source in answer.sources}
+    cited = [
+        [{"document": names[each.document_id], "start": each.start, "end": each.end} for each in sentence.evidence]
+        for sentence in answer.sentences
+    ]
     row = {
         "id": topic.id, "question": topic.question, "kind": topic.kind, "answerable": topic.answerable,
-        "answered": answer.answered, "confidence": answer.confidence, "words": words, "all_words": all_words,
-        "answer": answer.answer, "citations": [[span._asdict() for span in spans] for spans in cited],
+        "answered": answer.answered, "confidence": answer.confidence, "words": answer_length(answer),
+        "answer": answer.answer, "citations": cited,
     }  # fmt: skip
     if not topic.answerable:
         return row
-    first = engine.search(topic.question, top_n=5, record=False).results
-    more = engine.search(topic.question, top_n=10, record=False).results
-    return row | {
-        **ranking_measures(topic, first, ("success@1", "success@5")),
-        **ranking_measures(topic, more, ("RR@10", "nDCG@10")),
-        "document@5": right_document(topic, first),
-        "facts": has_facts(topic, answer),
-        "precision": answer_precision(cited, quoted_places(engine, topic, answer)) if answer.answered else None,
-    }
+    results = engine.search(topic.question, top_n=5, record=False).results
+    precision = answer_precision(answer, quoted_places(engine, topic, answer)) if answer.answered else None
+    return row | found_measures(topic, results) | {"facts": has_facts(topic, answer), "precision": precision}
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float]:
     """The measures over all topics, shares 0..1 unless said otherwise; 0 where nothing counts.
 
-    success@k: one of the first k results overlaps a quote, in any document that answers. RR@10 and nDCG@10 likewise;
-    every quote is one relevant item, however many documents hold it. document@5: a quoted document is among the first
-    five. answered: of the answerable topics. facts: the answer contains every fact. abstention: precision (of the
-    topics that got no answer, those that have none), recall (of the topics that have none, those that got none), F1.
-    right_high, right_medium, right_low: of the answers of that confidence (n_high, n_medium, n_low in number), those
-    that contain every fact. precision: `answer_precision`, mean over the answerable topics that were answered.
-    words, words_p95: of `answer_length`, median and 95th percentile over the answers; all_words likewise.
+    FOUND: see `found_measures`. answered: of the answerable topics. facts: the answer contains every fact.
+    abstention: precision (of the topics that got no answer, those that have none), recall (of the topics that have
+    none, those that got none), F1. right_high, right_medium, right_low: of the answers of that confidence (n_high,
+    n_medium, n_low in number), those that contain every fact. precision: `answer_precision`, mean over the answerable
+    topics that were answered. words: `answer_length`, median over the answers.
     """
     answerable = [row for row in rows if row["answerable"]]
     answers = [row for row in rows if row["answered"]]
-    silent = [row for row in rows if not row["answered"]]
-    right = sum(not row["answerable"] for row in silent)
-    unanswerable = len(rows) - len(answerable)
+    silent, unanswerable = len(rows) - len(answers), len(rows) - len(answerable)
+    right = sum(not (row["answered"] or row["answerable"]) for row in rows)
     banded = {band: [row for row in answers if row["confidence"] == band] for band in get_args(Band)}
-    found = means(_measures(rows))
     return {
-        **(found or dict.fromkeys(COMPARED, 0.0)),
-        "abstention_precision": right / len(silent) if silent else 0.0,
-        "abstention_recall": right / unanswerable if unanswerable else 0.0,
-        "abstention_F1": 2 * right / (len(silent) + unanswerable) if silent or unanswerable else 0.0,
+        **{name: _mean([float(row[name]) for row in answerable]) for name in COMPARED},
+        "abstention_precision": right / max(silent, 1),
+        "abstention_recall": right / max(unanswerable, 1),
+        "abstention_F1": 2 * right / max(silent + unanswerable, 1),
         **{f"right_{band}": _mean([bool(row.get("facts")) for row in own]) for band, own in banded.items()},
         **{f"n_{band}": len(own) for band, own in banded.items()},
         "precision": _mean([row["precision"] for row in answers if row["answerable"]]),
-        **_percentiles(answers, "words"),
-        **_percentiles(answers, "all_words"),
+        "words": float(median([row["words"] for row in answers] or [0])),
     }
 
 
 def summary_by_kind(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """By kind of question, the most frequent first: how many are answerable and unanswerable, and `summary`."""
-    kinds = Counter(row["kind"] for row in sorted(rows, key=lambda row: str(row["kind"])))
     summaries = {}
-    for kind, count in kinds.most_common():
+    for kind, count in Counter(sorted(str(row["kind"]) for row in rows)).most_common():
         of_kind = [row for row in rows if row["kind"] == kind]
         answerable = sum(row["answerable"] for row in of_kind)
         summaries[kind] = {"answerable": answerable, "unanswerable": count - answerable, **summary(of_kind)}
@@ -154,12 +146,7 @@ def summary_by_kind(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
-
-
-def _percentiles(answers: Sequence[Row], name: str) -> dict[str, float]:
-    lengths = [row[name] for row in answers] or [0]
-    return {name: float(np.median(lengths)), f"{name}_p95": float(np.percentile(lengths, 95))}
+    return fmean(values) if values else 0.0
 
 
 def misses(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -174,21 +161,12 @@ def _wrong(row: Row) -> list[str]:
     return [*wrong, "facts"] if row["answerable"] and not row["facts"] else wrong
 
 
-def ranking_measures(topic: Topic, results: Sequence[SearchResult], names: Sequence[str] = RANKED) -> dict[str, float]:
-    """Measures of a ranking: relevant is what overlaps a quote that nothing before it overlaps.
-
-    A quote that several documents hold is one item, so that a ranking without duplicates loses nothing; a result that
-    overlaps several stands for all of them. No node is named, so that the judgement survives another cutting.
-    """
-    items: dict[str, list[Quote]] = {}
-    for quote in topic.quotes:
-        items.setdefault(fold(quote.text), []).append(quote)
-    order: dict[str, None] = {}
-    for result in results:
-        new = [item for item, quotes in items.items() if item not in order and any(overlaps(q, result) for q in quotes)]
-        order |= dict.fromkeys(new or [result.node_id])
-    run = {item: 1.0 / rank for rank, item in enumerate(order, start=1)}
-    return per_topic({topic.id: dict.fromkeys(items, 1)}, {topic.id: run}, names)[topic.id]
+def found_measures(topic: Topic, results: Sequence[SearchResult]) -> dict[str, bool]:
+    """success@k: one of the first k results overlaps a quote, in any document that answers. document@5: a quoted
+    document is among the first five."""
+    documents = {quote.document for quote in topic.quotes} & {result.document_name for result in results[:5]}
+    found = (right_quote(topic, results[:1]), right_quote(topic, results[:5]), bool(documents))
+    return dict(zip(FOUND, found, strict=True))
 
 
 def overlaps(quote: Quote, result: SearchResult) -> bool:
@@ -199,13 +177,8 @@ def overlaps(quote: Quote, result: SearchResult) -> bool:
     return result.document_name == quote.document and any(edge in held for edge in edges)
 
 
-def right_document(topic: Topic, results: Sequence[SearchResult]) -> bool:
-    """True if a quoted document is among the results."""
-    return bool({quote.document for quote in topic.quotes} & {result.document_name for result in results})
-
-
 def right_quote(topic: Topic, results: Sequence[SearchResult]) -> bool:
-    """True if a result overlaps a quote."""
+    """True if a result overlaps a quote. No node is named, so that the judgement survives another cutting."""
     return any(overlaps(quote, result) for quote in topic.quotes for result in results)
 
 
@@ -215,54 +188,37 @@ def has_facts(topic: Topic, answer: Answer) -> bool:
     return answer.answered and all(fold(fact) in said for fact in topic.facts)
 
 
-class CitedSpan(NamedTuple):
-    """A span of a stored document that supports a sentence of an answer."""
+def answer_precision(answer: Answer, places: Mapping[str, Sequence[Span]]) -> float:
+    """Share of an answer's sentences of which a citation overlaps a place, by document id, of `quoted_places`.
 
-    document: str
-    start: int
-    end: int
-
-
-def cited_spans(answer: Answer) -> list[list[CitedSpan]]:
-    """For each sentence of an answer (prose, list item, line of code or table row), the spans that it cites.
-
-    Text beside the answer (a conflict, the searches, a note) does not count.
-    """
-    names = {source.document_id: source.documentName for source in answer.sources}
-    return [
-        [CitedSpan(names[cited.document_id], cited.start, cited.end) for cited in sentence.evidence]
-        for sentence in answer.sentences
-    ]
-
-
-def answer_precision(cited: Sequence[Sequence[CitedSpan]], places: Mapping[str, Sequence[Span]]) -> float:
-    """Share of an answer's sentences of which a cited span overlaps a place, by document, of `quoted_places`.
-
-    A sentence that cites nothing lies nowhere; 0 for an answer without sentences.
+    A sentence (prose, list item, line of code or table row) that cites nothing lies nowhere; text beside the answer (a
+    conflict, the searches, a note) does not count; 0 for an answer without sentences.
     """
     hits = [
-        any(span.start < end and start < span.end for span in spans for start, end in places.get(span.document, ()))
-        for spans in cited
+        any(
+            cited.start < end and start < cited.end
+            for cited in sentence.evidence
+            for start, end in places.get(cited.document_id, ())
+        )
+        for sentence in answer.sentences
     ]
     return _mean(hits)
 
 
 def quoted_places(engine: QueryEngine, topic: Topic, answer: Answer) -> dict[str, list[Span]]:
-    """By document that the topic quotes and the answer cites, where its quotes stand, with what is directly beside.
+    """By id of a document that the topic quotes and the answer cites, where its quotes stand: see `places_of`.
 
     A quote counts in every document that the topic names for it, as for success@k, and in no other: in a document about
     something else the same words (of a licence, of a command) answer another question.
     """
-    ids = {source.documentName: source.document_id for source in answer.sources}
-    texts: dict[str, str] = {}
+    places: dict[str, list[Span]] = {}
     with reading(engine.database.engine, "reading the quoted documents") as connection:
-        for name in {quote.document for quote in topic.quotes} & ids.keys():
-            document = document_rows.load_document(connection, ids[name], "owner")
-            texts[name] = document.text if document else ""
-    return {
-        name: [place for quote in topic.quotes if quote.document == name for place in places_of(quote.text, text)]
-        for name, text in texts.items()
-    }
+        for document_id, name in {source.document_id: source.documentName for source in answer.sources}.items():
+            if quotes := [quote.text for quote in topic.quotes if quote.document == name]:
+                document = document_rows.load_document(connection, document_id, "owner")
+                text = document.text if document else ""
+                places[document_id] = [place for quote in quotes for place in places_of(quote, text)]
+    return places
 
 
 def places_of(quote: str, text: str) -> list[Span]:
@@ -288,14 +244,12 @@ def _standing(words: str, text: str) -> list[Span]:
     return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)] if pattern else []
 
 
-def answer_length(answer: Answer) -> tuple[int, int]:
-    """(words outside lists and code blocks, all words) of an answer, without markers; headings count as well.
-
-    An abstention has length 0: its list of searches is not an answer.
-    """
+def answer_length(answer: Answer) -> int:
+    """The words of an answer outside lists and code, without markers; 0 for an abstention."""
     texts = [sentence.text for sentence in answer.sentences]
-    blocks = blocks_of(answer.answer, texts)
-    headings = sum(len(block.text.split()) for block in blocks)
-    lengths = [(block.kind, sum(len(texts[at].split()) for line in block.lines for at in line)) for block in blocks]
-    prose = sum(words for kind, words in lengths if kind in ("paragraph", "table"))
-    return headings + prose, headings + sum(words for _, words in lengths)
+    words = 0
+    for block in blocks_of(answer.answer, texts):
+        words += len(block.text.split())  # of a heading
+        if block.kind in ("paragraph", "table"):
+            words += sum(len(texts[at].split()) for line in block.lines for at in line)
+    return words

@@ -21,30 +21,22 @@ def json_lines(path: Path, read: Callable[[Mapping[str, Any]], _Row], hint: str)
     Raises:
         SourceError: If the file cannot be read, or a line is not what `read` takes.
     """
-    number = 0
     try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                number += 1
-                if line.strip():
-                    yield read(json.loads(line))
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error, hint) from error
-    except KeyError as error:
-        raise SourceError(f"Line {number} of {path} lacks {error}.", hint=hint) from error
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
-        raise SourceError(f"Line {number} of {path} cannot be read: {error}.", hint=hint) from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line.strip():
+                yield read(json.loads(line))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            why = f"lacks {error}" if isinstance(error, KeyError) else f"cannot be read: {error}"
+            raise SourceError(f"Line {number} of {path} {why}.", hint=hint) from error
 
 
 def unreadable(path: Path, error: Exception, hint: str) -> SourceError:
     """The error for a data file that cannot be read, with the reason in words."""
-    reasons: dict[type[Exception], str] = {
-        FileNotFoundError: "does not exist",
-        IsADirectoryError: "is a folder, not a file",
-        UnicodeDecodeError: "is not UTF-8 text",
-    }
-    why = reasons.get(type(error)) or f"cannot be read: {getattr(error, 'strerror', None) or error}"
-    return SourceError(f"{path} {why}.", hint=hint)
+    return SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +83,7 @@ class Item:
 class Dataset:
     """A corpus with judged topics; only topics that have a relevant document are kept.
 
-    Attributes:
-        sha: Twelve hex digits of the corpus file.
-        qrels: By topic, by document, how relevant (0 = not).
+    `sha` is twelve hex digits of the corpus file; `qrels` say by topic and document how relevant it is (0 = not).
     """
 
     name: str
@@ -103,22 +93,26 @@ class Dataset:
     qrels: dict[str, dict[str, int]]
 
 
+def file_sha(path: Path) -> str:
+    """Twelve hex digits of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
 def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
     """The dataset of a BEIR folder: corpus.jsonl, queries.jsonl and the one split in qrels/ (test before the others).
 
     Raises:
         SourceError: If a file is missing or a line is broken.
     """
-    splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    splits = sorted((folder / "qrels").glob("*.tsv"), key=lambda path: (path.stem != "test", path.stem))
     if not splits:
         raise SourceError(f"{folder}/qrels holds no .tsv file.", hint=_BEIR_HINT)
-    qrels = _qrels(splits.get("test") or next(iter(splits.values())))
+    qrels = _qrels(splits[0])
     rows = json_lines(folder / "queries.jsonl", lambda row: (str(row["_id"]), str(row["text"])), _BEIR_HINT)
-    judged = [row for row in rows if any(grade > 0 for grade in qrels.get(row[0], {}).values())][:limit]
+    topics = dict([row for row in rows if any(grade > 0 for grade in qrels.get(row[0], {}).values())][:limit])
     corpus = folder / "corpus.jsonl"
     items = tuple(item for item in json_lines(corpus, _item, _BEIR_HINT) if item.title or item.text)
-    sha = hashlib.sha256(corpus.read_bytes()).hexdigest()[:12]
-    return Dataset(folder.resolve().name, sha, items, dict(judged), {topic: qrels[topic] for topic, _ in judged})
+    return Dataset(folder.resolve().name, file_sha(corpus), items, topics, {topic: qrels[topic] for topic in topics})
 
 
 def _item(row: Mapping[str, Any]) -> Item:
@@ -128,14 +122,12 @@ def _item(row: Mapping[str, Any]) -> Item:
 def _qrels(path: Path) -> dict[str, dict[str, int]]:
     qrels: dict[str, dict[str, int]] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        fields = line.split("\t")
-        if len(fields) < 3 or not fields[-1].strip().lstrip("-").isdigit():
-            if number == 1 or not line.strip():
-                continue  # the header
-            raise SourceError(
-                f"Line {number} of {path} is not a judgement.", hint="Write: topic TAB document TAB grade."
-            )
-        qrels.setdefault(fields[0], {})[fields[-2]] = int(fields[-1])
+        try:
+            topic, *_, document, grade = line.split("\t")
+            qrels.setdefault(topic, {})[document] = int(grade)
+        except ValueError as error:
+            if number > 1 and line.strip():  # the first line is a header
+                raise SourceError(f"Line {number} of {path} is not a judgement.", hint=_BEIR_HINT) from error
     return qrels
 
 
@@ -143,9 +135,8 @@ def _qrels(path: Path) -> dict[str, dict[str, int]]:
 class Claim:
     """A sentence, the sentences of the page that it cites, and which of them support it.
 
-    Attributes:
-        label: `supported`, `partially_supported` or `not_supported`.
-        gold: Sets of sentence numbers from 0, each enough by itself; none for a claim that is not supported.
+    `label` is `supported`, `partially_supported` or `not_supported`; `gold` are sets of sentence numbers from 0, each
+    enough by itself, none for a claim that is not supported.
     """
 
     text: str

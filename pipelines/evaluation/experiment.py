@@ -1,13 +1,11 @@
 """Compare retrieval systems on judged sets: systems, rankings, measures, and the ablation of each part."""
 
-import contextvars
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import config
 from config.parts import CUTS, PARTS
@@ -45,15 +43,13 @@ def choose_systems(names: Iterable[str], overrides: Changes, baseline: str = "")
     Raises:
         ConfigError: If a system does not exist.
     """
-    wanted = list(dict.fromkeys(names))
-    for name in (*wanted, *filter(None, [baseline])):
-        if name not in SYSTEMS:
-            raise ConfigError(f"There is no system {name!r}.", hint=f"Systems: {', '.join(SYSTEMS)}.")
-    systems: dict[str, Changes] = {name: {**SYSTEMS[name], **overrides} for name in wanted or SYSTEMS}
-    if overrides and not wanted:
+    names = list(names)
+    if unknown := [name for name in (*names, *filter(None, [baseline])) if name not in SYSTEMS]:
+        raise ConfigError(f"There is no system {unknown[0]!r}.", hint=f"Systems: {', '.join(SYSTEMS)}.")
+    systems: dict[str, Changes] = {name: {**SYSTEMS[name], **overrides} for name in names or SYSTEMS}
+    if overrides and not names:
         systems = {"default": {}, "custom": dict(overrides)}
-    first = {baseline: systems.get(baseline, SYSTEMS[baseline])} if baseline else {}
-    return first | systems
+    return ({baseline: systems.get(baseline, SYSTEMS[baseline])} if baseline else {}) | systems
 
 
 def parse_overrides(given: Iterable[str]) -> dict[str, str]:
@@ -64,17 +60,15 @@ def parse_overrides(given: Iterable[str]) -> dict[str, str]:
     """
     overrides = {}
     for text in given:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if "=" not in text or not name:
-            raise ConfigError(
-                f"{text!r} does not assign a value to a setting.", hint="Write --set retrieval.dense_weight=0.5."
-            )
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not (name and sign):
+            hint = "Write --set retrieval.dense_weight=0.5."
+            raise ConfigError(f"{text!r} does not assign a value to a setting.", hint=hint)
         overrides[name] = value
     return overrides
 
 
 DEPTH = 100
-_WORKERS = 2
 _UNCUT = settings_without(CUTS)
 
 
@@ -96,40 +90,34 @@ class JudgedSet:
     def run(self, changes: Changes, *, cut: bool = False, label: str = "") -> Run:
         """By topic, the score of the first 100 documents; a document scores as its best node.
 
-        With `cut`, quotas, duplicates and floors take their share, as before a reader; else all is ranked.
+        With `cut`, quotas, duplicates and floors take their share, as before a reader; else all is ranked. A question
+        that cannot be searched finds nothing.
         """
         settings = change_settings(self.engine.settings, changes)
         key = f"{settings.model_dump_json(exclude={'home', 'database_url', 'log', 'chat'})} {cut}"
-        if key not in self._runs:
-            look = max(1, settings.retrieval.ann_factor // settings.retrieval.leg_factor)
-            depth = {"retrieval.leg_factor": 1, "retrieval.ann_factor": look} if cut else _UNCUT
-            self._runs[key] = self._rank(self.engine.with_changes({**changes, **depth}), cut, label)
-        return self._runs[key]
-
-    def _rank(self, engine: QueryEngine, cut: bool, label: str) -> Run:
-        names = {document_id(item.id): item.id for item in self.dataset.corpus}
-
-        def rank(question: str) -> dict[str, float]:
-            best: dict[str, float] = {}
+        if key in self._runs:
+            return self._runs[key]
+        look = max(1, settings.retrieval.ann_factor // settings.retrieval.leg_factor)
+        depth = {"retrieval.leg_factor": 1, "retrieval.ann_factor": look} if cut else _UNCUT
+        engine = self.engine.with_changes({**changes, **depth})
+        items = {document_id(item.id): item.id for item in self.dataset.corpus}
+        run = dict[str, dict[str, float]]()
+        for topic, question in self.dataset.topics.items():
+            best = run[topic] = {}
             try:
                 ranking = engine.rank(question[:MAX_QUESTION_CHARACTERS], k=DEPTH, cut=cut)
             except RetrievalError:
-                return best  # a question that cannot be searched finds nothing
+                ranking = []
             for hit in ranking:
-                best.setdefault(names[hit.node.metadata["document_id"]], float(hit.score or 0.0))
-            return dict(list(best.items())[:DEPTH])
-
-        context, run = contextvars.copy_context(), dict[str, dict[str, float]]()
-        with ThreadPoolExecutor(_WORKERS) as pool:  # one that failed, or Ctrl-C, cancels the rest
-            rankings = pool.map(lambda question: context.copy().run(rank, question), self.dataset.topics.values())
-            for topic, ranking in zip(self.dataset.topics, rankings, strict=True):
-                run[topic] = ranking
-                self.on_progress(label, len(run), len(self.dataset.topics))
+                if len(best) < DEPTH:
+                    best.setdefault(items[hit.node.metadata["document_id"]], float(hit.score or 0.0))
+            self.on_progress(label, len(run), len(self.dataset.topics))
+        self._runs[key] = run
         return run
 
 
 def index_judged_sets(
-    settings: Settings, datasets: Sequence[Dataset | Path], on_progress: Progress = no_progress
+    settings: Settings, datasets: Iterable[Dataset | Path], on_progress: Progress = no_progress
 ) -> list[JudgedSet]:
     """The datasets in order, each indexed in its own database unless an earlier call did that.
 
@@ -160,10 +148,6 @@ class Experiment:
     comparisons: dict[str, dict[str, Comparison]]
     fingerprint: str
 
-    def of(self, dataset: str) -> dict[str, dict[str, float]]:
-        """The means of each system on one of the sets."""
-        return {name: means(scores) for name, scores in self.per_topic[dataset].items()}
-
 
 def run_experiment(
     settings: Settings,
@@ -188,7 +172,7 @@ def run_experiment(
         ConfigError: If a system, a measure or a setting does not exist.
         SourceError: If a folder is not a dataset.
     """
-    given = [datasets] if isinstance(datasets, Dataset | Path) else list(datasets)
+    given = [datasets] if isinstance(datasets, Dataset | Path) else datasets
     wanted = systems if isinstance(systems, Mapping) else choose_systems(systems, {}, baseline)
     check_experiment(settings, wanted, measures)
     return measure_systems(index_judged_sets(settings, given, on_progress), wanted, measures, baseline)
@@ -210,15 +194,12 @@ def measure_systems(
         one.dataset.name: {name: one.scores(changes, measures, label=name) for name, changes in systems.items()}
         for one in sets
     }
-    of_sets = {name: [means(by_system[name]) for by_system in scores.values()] for name in systems}
+    by_set = {name: [means(of_set[name]) for of_set in scores.values()] for name in systems}
     stated = sets[0].engine.settings.model_dump(mode="json", include={*TUNABLE, "embedding"})
     return Experiment(
         dataset=" + ".join(scores),
         topics=sum(len(one.dataset.topics) for one in sets),
-        systems={
-            name: {measure: fmean(each[measure] for each in of_set) for measure in measures}
-            for name, of_set in of_sets.items()
-        },
+        systems={name: {each: fmean(row[each] for row in rows) for each in measures} for name, rows in by_set.items()},
         per_topic=scores,
         comparisons=compare_systems(list(scores.values()), baseline, measures),
         fingerprint=fingerprint({**stated, "corpora": [one.dataset.sha for one in sets], "systems": dict(systems)}),
@@ -229,53 +210,26 @@ def compare_systems(
     sets: Sequence[Mapping[str, Scores]], baseline: str, measures: Sequence[str]
 ) -> dict[str, dict[str, Comparison]]:
     """By system, by measure, how it differs from the baseline on all sets; nothing without a baseline."""
+    others = [name for name in sets[0] if baseline and name != baseline]
     return {
-        name: {
-            measure: compare_sets([paired_scores(scores[baseline], scores[name], measure) for scores in sets])
-            for measure in measures
-        }
-        for name in sets[0]
-        if baseline and name != baseline
+        name: {each: compare_sets([_paired(of[baseline], of[name], each) for of in sets]) for each in measures}
+        for name in others
     }
 
 
-def paired_scores(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:
+def _paired(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:
     """A measure's values of two systems, topic by topic."""
     return [row[measure] for row in baseline.values()], [other[topic][measure] for topic in baseline]
 
 
-Status = Literal["off", "no effect", "measured"]
-
-
-@dataclass(frozen=True, slots=True)
-class PartEffect:
-    """The gain of one part of retrieval: full - without, over all sets and on each; above 0 the part helps.
-
-    `off` = the full system is without it already; `no effect` = no ranking of these sets changes with it.
-    """
-
-    part: str
-    status: Status
-    full: float
-    without: float
-    gain: Comparison
-    by_set: Mapping[str, float]
-
-
-def ablate(sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10") -> list[PartEffect]:
-    """The effect of each part on one measure, in the order of PARTS."""
-    effects, settings = [], sets[0].engine.settings
+def ablate(sets: Sequence[JudgedSet], full: Changes, measure: str = "nDCG@10") -> dict[str, Comparison]:
+    """By part of retrieval, its gain by one measure over all sets: full - without; above 0 the part helps."""
+    gains = {}
     for part, off in PARTS.items():
-        lesser, cut = {**full, **off}, part in CUTS
-        is_off = change_settings(settings, lesser) == change_settings(settings, full)
-        pairs, same = [], True
+        pairs, cut = [], part in CUTS
         for one in sets:
-            runs = (one.run(full, cut=cut, label="full"), one.run(lesser, cut=cut, label=f"no {part}"))
-            same = same and all(list(runs[0][topic]) == list(runs[1][topic]) for topic in runs[0])
-            more, less = (per_topic(one.dataset.qrels, run, [measure]) for run in runs)
-            pairs.append(paired_scores(less, more, measure))
-        without, whole = ([fmean(pair[side]) for pair in pairs] for side in (0, 1))
-        status: Status = "off" if is_off else "no effect" if same else "measured"
-        gains = {one.dataset.name: more - less for one, more, less in zip(sets, whole, without, strict=True)}
-        effects.append(PartEffect(part, status, fmean(whole), fmean(without), compare_sets(pairs), gains))
-    return effects
+            runs = one.run({**full, **off}, cut=cut, label=f"no {part}"), one.run(full, cut=cut, label="full")
+            less, more = (per_topic(one.dataset.qrels, run, [measure]) for run in runs)
+            pairs.append(_paired(less, more, measure))
+        gains[part] = compare_sets(pairs)
+    return gains

@@ -40,8 +40,8 @@ class _Topic:
 
 
 def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool = False) -> dict[str, Any]:
-    """Write the feedback into a folder, and say how much: `topics`, `relevant`, `not_relevant`, `unanswerable`,
-    `documents`, and `left_out` by reason.
+    """Write the feedback into a folder, and say how much: `topics`, `relevant`, `not_relevant`, `unanswerable`, and
+    `left_out` by reason.
 
     topics.jsonl is what `footnote eval answers TOPICS --ingested` reads, corpus.jsonl, queries.jsonl and qrels/ what
     `footnote eval beir FOLDER` reads; comments.jsonl holds readers' words, and is written only with `with_text`.
@@ -53,12 +53,26 @@ def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool 
     left_out = Counter[str]()
     topics = _topics(answers_with_feedback(engine, audience), left_out)
     kept = [topic for topic in topics if _is_judged(engine, topic, audience, left_out)]
+    judged = [topic for topic in kept if not topic.silent]
+    asked = (
+        {"id": topic.id, "question": topic.question, "answerable": not topic.silent, "kind": "feedback",
+         "quotes": [{"document": name, "text": words} for _, name, words in topic.relevant], "facts": []}
+        for topic in kept if topic.relevant or topic.silent
+    )  # fmt: skip
+    grades = {(topic.id, document): 0 for topic in judged for document, _, _ in topic.wrong}
+    grades |= {(topic.id, document): 1 for topic in judged for document, _, _ in topic.relevant}
+    wanted = select(documents.c.id.label("_id"), documents.c.title, documents.c.text).where(seen_by(audience))
     try:
         if folder.exists() and any(folder.iterdir()):
             raise SourceError(f"{folder} is not empty.", hint="Name a new folder.")
         (folder / "qrels").mkdir(parents=True, exist_ok=True)
-        _write_topics(folder, kept)
-        count = _write_corpus(engine, folder / "corpus.jsonl", audience) if kept else 0
+        _write_lines(folder / "topics.jsonl", asked)
+        _write_lines(folder / "queries.jsonl", ({"_id": topic.id, "text": topic.question} for topic in judged))
+        rows = (f"{topic}\t{document}\t{grade}\n" for (topic, document), grade in grades.items())
+        (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")
+        with reading(engine, "reading documents") as connection:
+            stored = connection.execute(wanted.order_by(documents.c.id).execution_options(yield_per=100))
+            _write_lines(folder / "corpus.jsonl", map(dict, stored.mappings() if kept else ()))
         if with_text:
             comments = ({"topic": topic.id, **said} for topic in topics for said in topic.comments)
             _write_lines(folder / "comments.jsonl", comments)
@@ -69,9 +83,13 @@ def export(engine: Engine, folder: Path, audience: Audience, *, with_text: bool 
         "relevant": sum(len(topic.relevant) for topic in kept),
         "not_relevant": sum(len(topic.wrong) for topic in kept),
         "unanswerable": sum(topic.silent for topic in kept),
-        "documents": count,
         "left_out": dict(left_out),
     }
+
+
+def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _topics(answers: Iterable[AnswerFeedback], left_out: Counter[str]) -> list[_Topic]:
@@ -133,34 +151,3 @@ def _is_judged(engine: Engine, topic: _Topic, audience: Audience, left_out: Coun
     if not known:
         left_out["nothing is known of what is relevant"] += 1
     return known
-
-
-def _write_topics(folder: Path, kept: list[_Topic]) -> None:
-    asked = (
-        {"id": topic.id, "question": topic.question, "answerable": not topic.silent, "kind": "feedback",
-         "quotes": [{"document": name, "text": words} for _, name, words in topic.relevant], "facts": []}
-        for topic in kept if topic.relevant or topic.silent
-    )  # fmt: skip
-    _write_lines(folder / "topics.jsonl", asked)
-    judged = [topic for topic in kept if not topic.silent]
-    _write_lines(folder / "queries.jsonl", ({"_id": topic.id, "text": topic.question} for topic in judged))
-    rows = ["query-id\tcorpus-id\tscore\n"]
-    for topic in judged:
-        grades = {document: 0 for document, _, _ in topic.wrong} | {document: 1 for document, _, _ in topic.relevant}
-        rows += [f"{topic.id}\t{document}\t{grade}\n" for document, grade in grades.items()]
-    (folder / "qrels" / "test.tsv").write_text("".join(rows), encoding="utf-8")
-
-
-def _write_corpus(engine: Engine, path: Path, audience: Audience) -> int:
-    wanted = select(documents.c.id.label("_id"), documents.c.title, documents.c.text).where(seen_by(audience))
-    with reading(engine, "reading documents") as connection:
-        rows = connection.execute(wanted.order_by(documents.c.id).execution_options(yield_per=100))
-        return _write_lines(path, map(dict, rows.mappings()))
-
-
-def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8") as file:
-        for count, row in enumerate(rows, start=1):  # noqa: B007 - how many there were
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return count

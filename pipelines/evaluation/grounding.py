@@ -56,13 +56,13 @@ def summary(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:
 
     `auroc`: `auroc_of_labels` of the committed weights. `verdicts`: by label, how often each verdict was given.
     `bounds`: precision and recall of the verdict `supported`, and of `partial` or better for any support. `overlap`:
-    the share of the claims with any support and gold sentences whose first place overlaps one, over `all` and by
-    verdict. All 0..1; 0 where nothing counts.
+    the share of the claims with any support and gold sentences whose first place overlaps one. All 0..1; 0 where
+    nothing counts.
     """
-    gold = [row for row in rows if row.overlaps is not None and row.label != NOT_SUPPORTED]
-    shown = {"all": gold} | {
-        verdict: [row for row in gold if row.verdict == verdict] for verdict in sorted({row.verdict for row in gold})
-    }
+    gold = [row.overlaps for row in rows if row.overlaps is not None and row.label != NOT_SUPPORTED]
+    verdicts: dict[str, Counter[str]] = {}
+    for row in rows:
+        verdicts.setdefault(row.label, Counter())[row.verdict] += 1
     return {
         "claims": dict(Counter(row.label for row in rows)),
         "auroc": {"committed": auroc_of_labels([row.label for row in rows], [row.support for row in rows])},
@@ -70,11 +70,8 @@ def summary(rows: Sequence[VerifiedClaim]) -> dict[str, Any]:
             "supported": _bound(rows, {"supported"}, {SUPPORTED}),
             "partial": _bound(rows, {"supported", "partial"}, {SUPPORTED, PARTIAL}),
         },
-        "verdicts": {
-            label: dict(Counter(row.verdict for row in rows if row.label == label))
-            for label in dict.fromkeys(row.label for row in rows)
-        },
-        "overlap": {name: sum(row.overlaps is True for row in of) / max(len(of), 1) for name, of in shown.items()},
+        "verdicts": verdicts,
+        "overlap": sum(gold) / max(len(gold), 1),
     }
 
 
@@ -95,7 +92,6 @@ def auroc_of_labels(labels: Sequence[str], scores: Sequence[float]) -> dict[str,
 
 
 def _bound(rows: Sequence[VerifiedClaim], verdicts: set[str], labels: set[str]) -> dict[str, float]:
-    given = [row for row in rows if row.verdict in verdicts]
-    meant = [row for row in rows if row.label in labels]
-    right = sum(row.label in labels for row in given)
-    return {"precision": right / len(given) if given else 0.0, "recall": right / len(meant) if meant else 0.0}
+    given = [row.label in labels for row in rows if row.verdict in verdicts]
+    meant = sum(row.label in labels for row in rows)
+    return {"precision": sum(given) / max(len(given), 1), "recall": sum(given) / max(meant, 1)}

@@ -3,21 +3,18 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from statistics import fmean
 
 from pipelines.errors import RetrievalError, SourceError
-from pipelines.evaluation.answers import RANKED, ranking_measures, right_document
+from pipelines.evaluation.answers import FOUND, found_measures, stored_names
 from pipelines.evaluation.corpus import Progress, no_progress
 from pipelines.evaluation.datasets import Topic
-from pipelines.evaluation.experiment import paired_scores
-from pipelines.evaluation.measures import Comparison, compare, means
+from pipelines.evaluation.measures import Comparison, compare
 from pipelines.query.engine import QueryEngine
-from pipelines.store import documents as document_rows
-from pipelines.store.database import reading
 from pipelines.store.query_log import latest_queries
 from pipelines.types import SearchResult
 
 DEPTH = 10
-MEASURES = (*RANKED, "document@5")
 _MOVERS = 20
 _LOOKED_THROUGH = 20  # logged questions for each that is wanted: many are asked more than once
 
@@ -68,33 +65,26 @@ def compare_models(
     """
     if not topics:
         raise SourceError("There is no question for the comparison.", hint="Name a topics file with --topics.")
-    searched: list[tuple[Topic, tuple[SearchResult, ...], tuple[SearchResult, ...]]] = []
+    searched: list[tuple[Topic, list[tuple[SearchResult, ...]]]] = []
     for done, topic in enumerate(topics, start=1):
         on_progress("comparing", done, len(topics))
         with suppress(RetrievalError):
-            before, after = (engine.search(topic.question, top_n=DEPTH, record=False).results for engine in (a, b))
-            searched.append((topic, before, after))
-    judged = [(topic, before, after) for topic, before, after in searched if topic.quotes]
-    first = {topic.id: _judged(topic, before) for topic, before, _ in judged}
-    second = {topic.id: _judged(topic, after) for topic, _, after in judged}
-    shares = [overlap(before, after) for _, before, after in searched if before or after]
-    movers = sorted(
-        (mover for pair in searched for mover in moved(*pair)),
-        key=lambda each: (not each.right, -each.distance, each.question),
-    )
+            rankings = [engine.search(topic.question, top_n=DEPTH, record=False).results for engine in (a, b)]
+            searched.append((topic, rankings))
+    judged = [[found_measures(topic, each) for each in rankings] for topic, rankings in searched if topic.quotes]
+    scores = {name: [[float(row[side][name]) for row in judged] for side in (0, 1)] for name in FOUND if judged}
+    movers = [mover for topic, (before, after) in searched for mover in moved(topic, before, after)]
+    movers.sort(key=lambda each: (not each.right, -each.distance, each.question))
+    labels = (a.identity.label, b.identity.label) if judged else ()
     return ModelComparison(
         questions=len(searched),
         judged=len(judged),
-        measures={a.identity.label: means(first), b.identity.label: means(second)} if judged else {},
-        comparisons={name: compare(*paired_scores(first, second, name)) for name in MEASURES} if judged else {},
-        overlap=sum(shares) / len(shares) if shares else 0.0,
+        measures={label: {name: fmean(of[side]) for name, of in scores.items()} for side, label in enumerate(labels)},
+        comparisons={name: compare(*of) for name, of in scores.items()},
+        overlap=fmean([overlap(*rankings) for _, rankings in searched if any(rankings)] or [0.0]),
         movers=tuple(movers[:_MOVERS]),
         skipped=len(topics) - len(searched),
     )
-
-
-def _judged(topic: Topic, results: Sequence[SearchResult]) -> dict[str, float]:
-    return {**ranking_measures(topic, results, RANKED), "document@5": float(right_document(topic, results[:5]))}
 
 
 def overlap(before: Sequence[SearchResult], after: Sequence[SearchResult]) -> float:
@@ -124,12 +114,7 @@ def moved(topic: Topic, before: Sequence[SearchResult], after: Sequence[SearchRe
 def default_topics(engine: QueryEngine, sample: Sequence[Topic], limit: int) -> list[Topic]:
     """The sample's topics where all documents that they quote are stored, else the last questions that were asked."""
     quoted = {quote.document for topic in sample for quote in topic.quotes}
-    with reading(engine.database.engine, "reading what is stored") as connection:
-        stored = {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
-    if quoted and quoted <= stored:
+    if quoted and quoted <= stored_names(engine):
         return list(sample)[:limit]
     asked = [row["question"] for row in latest_queries(engine.database.engine, _LOOKED_THROUGH * limit)]
-    return [
-        Topic(f"q{place}", question, True, "logged", (), ())
-        for place, question in enumerate(list(dict.fromkeys(asked))[:limit], start=1)
-    ]
+    return [Topic(question, question, True, "logged", (), ()) for question in list(dict.fromkeys(asked))[:limit]]

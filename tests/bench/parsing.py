@@ -5,6 +5,7 @@
 Nothing is stored and nothing embedded; the sizes of nodes are those of the settings.
 """
 
+import resource
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,6 @@ from llama_index.core.schema import TextNode
 
 from config.settings import get_settings
 from pipelines.errors import ConfigError, FootnoteError
-from pipelines.evaluation.bench import peak_memory
 from pipelines.ingestion.change_detection import content_sha
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load
@@ -95,7 +95,7 @@ def bench_parsing(
         "over_limit": counts["over_limit"],
         "failures": dict(Counter(reason for _, reason in failed).most_common()),
         "failed": [name for name, _ in failed],
-        "peak_memory_mb": peak_memory(),
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000, 1),
     }
 
 

@@ -85,7 +85,7 @@ def test_pages_are_read_by_our_loader_and_one_that_cannot_be_read_says_why(folde
 
 
 def test_a_folder_without_articles_is_refused_with_what_is_wanted(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"ground-truth\.json does not exist") as refused:
+    with pytest.raises(SourceError, match=r"ground-truth\.json cannot be read: No such file") as refused:
         measure_articles(tmp_path)
     assert "html/*.html.gz" in refused.value.hint
     (tmp_path / "ground-truth.json").write_text("[]")

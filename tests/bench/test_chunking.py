@@ -210,6 +210,6 @@ def test_a_question_about_a_corpus_that_is_not_there_is_named(settings: Settings
 
 
 def test_missing_questions_are_named_with_the_form_that_is_expected(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"questions_df\.csv does not exist") as refused:
+    with pytest.raises(SourceError, match=r"questions_df\.csv cannot be read: No such file") as refused:
         load_span_topics(tmp_path / "questions_df.csv")
     assert "corpora/" in refused.value.hint

@@ -465,7 +465,7 @@ def test_audit_finds_nothing_wrong(shell: Shell, folder: Path) -> None:
         (["search", "x"], {"DATABASE_URL": "postgresql://a:b@127.0.0.1:1/x"}, 5),
         (["search", "x"], {"FOOTNOTE_EMBEDDING__PROVIDER": "openai"}, 3),
         (["db", "start"], {}, 3),
-        (["eval", "portfolio", "nowhere.jsonl"], {}, 2),
+        (["eval", "answers", "nowhere.jsonl"], {}, 2),
         (["ask", "x", "--pack", "~nobody-here/x"], {}, 2),
         (["replay", "~nobody-here/x"], {}, 2),
         (["ingest"], {"FOOTNOTE_INGESTION__SOURCES_FILE": "~nobody-here/x.toml"}, 3),

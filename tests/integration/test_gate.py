@@ -1,7 +1,6 @@
 """A significant fall of ranking fails here, with no key and no network; `make baseline` writes a meant one."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -9,12 +8,10 @@ from config.settings import EmbeddingSettings, Settings
 from pipelines.evaluation.answers import has_facts
 from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import load_topics
-from pipelines.evaluation.gate import compare_gate, measure_gate, read_baseline
 from pipelines.query.layout import blocks_of
 from pipelines.store.embedded import EmbeddedServer
+from tests.bench.gate import DATA, compare_gate, fell, measure_gate, read_baseline
 from tests.conftest import drop_evaluations, making_settings
-
-DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +23,8 @@ def settings(server: EmbeddedServer, migrated: str) -> Iterator[Settings]:
 
 
 def test_no_judged_set_of_the_project_fell_below_its_baseline(settings: Settings) -> None:
-    now = measure_gate(settings, DATA)
-    verdicts = compare_gate(read_baseline(DATA / "eval" / "baseline.json"), now)
-    assert [verdict for verdict in verdicts if verdict.change.fell] == []
+    changes = compare_gate(read_baseline(), measure_gate(settings))
+    assert {name: str(change) for name, change in changes.items() if fell(change)} == {}
 
 
 def test_quotations_answer_the_portfolio_topics_keep_silent_where_it_is_due_and_are_all_supported(
