@@ -121,7 +121,3 @@ resolve slang and abbreviations, name the matter plainly.
 HYPOTHETICAL = f"""You write the passage that would answer a question, as it might stand in a person's resume,
 reflections, articles, project documentation or talks. Two or three sentences. Leave unknown values vague.
 {_SEARCH_RULES}"""
-
-VARIANTS = f"""You reword questions for a search engine over one person's resume, reflections, articles, project
-documentation and talks. Write the question in {{count}} different ways, each in other words, one in a line.
-{_SEARCH_RULES}"""

@@ -278,8 +278,8 @@ class EscalationSettings(_Stage):
     mode: Literal["off", "auto", "always"] = Field(
         "auto", description="auto = if the evidence is weak; always = also if it is strong"
     )
-    kinds: tuple[Literal["rewrite", "hyde", "multi"], ...] = Field(
-        ("rewrite",), description="JSON list of strategies, in order: rewrite, hyde, multi"
+    kinds: tuple[Literal["rewrite", "hyde"], ...] = Field(
+        ("rewrite",), description="JSON list of strategies, in order: rewrite, hyde"
     )
     seconds: float = Field(
         2.5,

@@ -14,7 +14,7 @@ from app.cli.output import clip, emit, print_documents, render, say, warn
 if TYPE_CHECKING:
     from pipelines.answers import Answer
     from pipelines.query.engine import Event, QueryEngine
-    from pipelines.query.replay import Replay
+    from pipelines.query.replay import AnswerChange, Replay
     from pipelines.types import Filters
 
 verbs = typer.Typer()
@@ -24,6 +24,7 @@ _STANDS = {
     "no": "not in the version that was quoted",
     "unknown": "cannot be checked: that version is no longer kept",
 }
+_CHANGED = {"outcome": "Outcome", "sentence": "Sentences", "source": "Sources"}
 _CLIP = 100
 
 
@@ -216,17 +217,18 @@ def _render_replay(replayed: Replayed) -> None:
     say(again.before.asked.question, "bold")
     say(f"asked at {again.before.made_at[:19]} UTC, and again now", "dim")
     say("The answer is the same." if again.same else "The answer changed.", "green" if again.same else "yellow")
-    for difference in again.outcome:
-        say(f"  {difference.what}: {_value(difference.before)} -> {_value(difference.after)}")
     _say_block("Why", (f"  {cause}" for cause in again.causes))
-    _say_block("Sentences", _sentences(again))
-    sources = []
-    for each in again.sources:
-        before, after = (str(rank) if rank else "-" for rank in (each.rank_before, each.rank_after))
-        why = f" ({each.why})" if each.why else ""
-        sources.append(f"  {each.change:>7}  {before:>2} -> {after:<2}  {each.document}, {each.place}{why}")
-    _say_block("Sources, by rank", sources)
+    for of, heading in _CHANGED.items():
+        _say_block(heading, (_changed(change) for change in again.changes if change.of == of))
     _say_block("Quotations", _quotations(again))
+
+
+def _changed(change: "AnswerChange") -> str:
+    """A line on a change: what is new or gone, or both of its values."""
+    missing = change.before is None or change.after is None
+    values = "" if missing else f": {_value(change.before)} -> {_value(change.after)}"
+    sign = " " if not missing else "+" if change.before is None else "-"
+    return f"  {sign} {clip(change.what, _CLIP)}{values}{f' ({change.why})' if change.why else ''}"
 
 
 def _say_block(heading: str, lines: Iterable[str]) -> None:
@@ -234,18 +236,6 @@ def _say_block(heading: str, lines: Iterable[str]) -> None:
         if not number:
             say(f"\n{heading}", "bold")
         say(line, "dim" if line.startswith("   ") else "")
-
-
-def _sentences(again: "Replay") -> Iterator[str]:
-    for each in again.sentences:
-        if each.change != "same":
-            yield f"  {'-' if each.change == 'gone' else '+'} {clip(each.before or each.after, _CLIP)}"
-            continue
-        yield f"    {clip(each.after, _CLIP)}"
-        if each.verdict_before != each.verdict_after:
-            yield f"    verdict: {each.verdict_before} -> {each.verdict_after}"
-        if each.cites:
-            yield "    stands on other words than before"
 
 
 def _quotations(again: "Replay") -> Iterator[str]:

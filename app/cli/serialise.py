@@ -41,8 +41,8 @@ SHAPES = {
     "RankChange": "* kind",
     "Answered": "*answer",
     "Replayed": "*replay",
-    "Replay": "question=before.asked.question asked_at=before.made_at same outcome sentences sources documents "
-    "settings versions causes quotations fingerprints=:fingerprints answer=after.answer",
+    "Replay": "question=before.asked.question asked_at=before.made_at same changes causes quotations "
+    "fingerprints=:fingerprints answer=after.answer",
     "fingerprints": "before=before.fingerprint after=after.fingerprint",
     "StoredModel": "table label=identity.label *identity active documents of=stored complete nodes bytes "
     "added=added_at",

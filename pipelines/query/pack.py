@@ -1,6 +1,5 @@
 """PACK: an answer with all that it takes to check it elsewhere or later, and to ask it again."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +9,8 @@ from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, SecretStr, TypeAdapter, ValidationError
+from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from config.settings import Settings
 from pipelines.answers import Answer, Source
@@ -32,12 +32,14 @@ MAX_BYTES = 20_000_000
 _HINT = "Name a file that `footnote ask --pack` or the chat wrote."
 _MODEL_FAILED = "The language model failed."
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
+try:
+    _VERSION = version("footnote")
+except PackageNotFoundError:
+    _VERSION = "unknown"  # where it was not installed
 
 
-class PackedRequest(BaseModel):
+class PackedRequest(BaseModel, frozen=True):
     """The question with its history, filters, audience and mode."""
-
-    model_config = ConfigDict(frozen=True)
 
     question: str
     history: tuple[Turn, ...] = ()
@@ -46,15 +48,13 @@ class PackedRequest(BaseModel):
     mode: Mode = "hybrid"
 
 
-class Pack(BaseModel):
+class Pack(BaseModel, frozen=True):
     """An answer pack.
 
     `made_at` is the time of the answer (ISO 8601, UTC), `footnote` the version that wrote it. `trace` is the ledger
     without prompts, None where the query log has none. `file_hashes` are the SHA-256 of the files by document id, where
     the version is still stored. `settings` are those that an answer depends on, `fingerprint` is that of all.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     format: Literal["footnote-answer-pack"] = FORMAT
     schema_version: Literal[2] = SCHEMA_VERSION
@@ -78,15 +78,10 @@ class Pack(BaseModel):
             first.setdefault(source.document_id, source)
         return first
 
-    def fate_of(self, source: Source) -> tuple[int, str]:
-        """(best rank from 1, fate) of a source's nodes among the candidates; (0, "") without any."""
-        candidates = enumerate(self.trace.candidates if self.trace else (), start=1)
-        return next(((rank, each.fate) for rank, each in candidates if each.node_id in source.node_ids), (0, ""))
-
 
 def pack_json(pack: Pack) -> str:
     """The pack for programs: one JSON document."""
-    return json.dumps(pack.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+    return pack.model_dump_json(indent=2) + "\n"
 
 
 def read_pack(raw: bytes, name: str) -> Pack:
@@ -98,14 +93,12 @@ def read_pack(raw: bytes, name: str) -> Pack:
     if len(raw) > MAX_BYTES:
         raise PackError(f"{name} is larger than an answer pack can be ({MAX_BYTES:,} bytes).", hint=_HINT)
     try:
-        data = json.loads(raw.decode("utf-8"))
-        json.dumps(data, ensure_ascii=False).encode("utf-8")  # half a character is not text
-    except (ValueError, RecursionError) as error:
+        data = from_json(raw)
+    except ValueError as error:
         raise PackError(f"{name} is damaged or not an answer pack: it is not JSON.", hint=_HINT) from error
     if not isinstance(data, dict) or data.get("format") != FORMAT or b"\\u0000" in raw:
         raise PackError(f"{name} is not an answer pack.", hint=_HINT)
-    written = data.get("schema_version")
-    if written != SCHEMA_VERSION:
+    if (written := data.get("schema_version")) != SCHEMA_VERSION:
         raise PackError(
             f"{name} is an answer pack of version {str(written)[:20]}, and this Footnote reads version "
             f"{SCHEMA_VERSION}.",
@@ -133,20 +126,16 @@ def pack_answer(engine: "QueryEngine", request: "Request", answer: Answer, trace
     """
     ledger, made_at = (jsonable(trace), datetime.now(UTC).isoformat()) if trace else _logged(engine, answer.trace_id)
     private = _private(engine.settings)
-    sources = {source.document_id: source for source in (*answer.nearest, *answer.sources)}
+    shas = {(source.document_id, source.content_sha) for source in (*answer.nearest, *answer.sources)}
     with reading(engine.database.engine, "reading the hashes of documents") as connection:
-        stored = hashes_of(connection, sources, request.audience)
+        stored = hashes_of(connection, {document_id for document_id, _ in shas}, request.audience)
     return Pack(
-        footnote=footnote_version(),
+        footnote=_VERSION,
         made_at=made_at,
         asked=PackedRequest.model_validate(replace(request, question=answer.question), from_attributes=True),
         answer=_public_answer(answer, private),
         trace=_public_trace(ledger, private),
-        file_hashes={
-            key: stored[key].file_sha
-            for key, source in sources.items()
-            if key in stored and stored[key].content_sha == source.content_sha
-        },
+        file_hashes={key: held.file_sha for key, held in stored.items() if (key, held.content_sha) in shas},
         settings=relevant_settings(engine.settings),
         fingerprint=ledger.get("settings", engine.fingerprint),
         embedding_model=engine.identity.label,
@@ -168,7 +157,7 @@ def _public_answer(answer: Answer, private: Sequence[str]) -> Answer:
     """The answer with its words as they are, and without addresses, keys, and names of documents that are not shown."""
 
     def public(sources: Sequence[Source]) -> tuple[Source, ...]:
-        hidden: dict[str, Any] = {"lines_uri": "", "also_in": (), "near_copies": ()}
+        hidden: dict[str, Any] = {"lines_uri": "", "also_in": (), "near_copies": (), "structure": None}
         return tuple(replace(each, uri=web_address(each.lines_uri or each.uri), **hidden) for each in sources)
 
     return replace(
@@ -176,8 +165,8 @@ def _public_answer(answer: Answer, private: Sequence[str]) -> Answer:
         model=_last_part(answer.model),
         sources=public(answer.sources),
         nearest=public(answer.nearest),
-        searched=tuple(without_secrets(search, private) for search in answer.searched),
-        notes=tuple(without_secrets(note, private) for note in answer.notes),
+        searched=tuple(without_secrets(answer.searched, private)),
+        notes=tuple(without_secrets(answer.notes, private)),
         fallback_reason=_MODEL_FAILED if answer.fallback_reason else "",
     )
 
@@ -186,24 +175,20 @@ def _public_trace(ledger: Mapping[str, Any], private: Sequence[str]) -> Trace | 
     """The ledger without secrets, prompts, and titles of candidates; None where it is not a ledger of this Footnote."""
     candidates = [{**row, "title": "", "also_in": ()} for row in ledger.get("candidates", ())]
     try:
-        return _TRACE.validate_python(_cleaned({**ledger, "candidates": candidates, "readings": ()}, private))
+        return _TRACE.validate_python(without_secrets({**ledger, "candidates": candidates, "readings": ()}, private))
     except ValidationError:
         return None
 
 
-def _cleaned(value: Any, private: Sequence[str]) -> Any:
+def without_secrets(value: Any, private: Sequence[str]) -> Any:
+    """Plain data with texts that hold no keys and folders of this machine; of an address they have only the host."""
     if isinstance(value, str):
-        return without_secrets(value, private)
+        for secret in private:
+            value = value.replace(secret, "…")
+        return _ADDRESS.sub(r"\1\2", value)
     if isinstance(value, Mapping):
-        return {name: _cleaned(item, private) for name, item in value.items()}
-    return [_cleaned(item, private) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def without_secrets(text: str, private: Sequence[str]) -> str:
-    """A text without keys and folders of this machine; of an address it has only the host."""
-    for secret in private:
-        text = text.replace(secret, "…")
-    return _ADDRESS.sub(r"\1\2", text)
+        return {name: without_secrets(item, private) for name, item in value.items()}
+    return [without_secrets(item, private) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _private(settings: Settings) -> list[str]:
@@ -238,11 +223,3 @@ def _last_part(value: Any) -> Any:
     if isinstance(value, str) and (PureWindowsPath(value).root or value.startswith("~")):  # of any system
         return PureWindowsPath(value).name
     return value
-
-
-def footnote_version() -> str:
-    """Footnote's version; `unknown` where it was not installed."""
-    try:
-        return version("footnote")
-    except PackageNotFoundError:
-        return "unknown"

@@ -1,12 +1,13 @@
 """REPLAY: an answer pack asked again, what changed, and why."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from pipelines.answers import Citation, Sentence, Source
+from pipelines.answers import Citation
 from pipelines.query.engine import QueryEngine
 from pipelines.query.pack import Pack, pack_answer
 from pipelines.query.search import Request
@@ -15,13 +16,7 @@ from pipelines.store.versions import Hashes, hashes_of, version_text
 from pipelines.text import fold
 
 Stands = Literal["now", "older", "no", "unknown"]
-Read = Callable[[str, str], str | None]
-_CAUSES = {
-    "changed": "has another text now",
-    "touched": "is another file now, with the same text",
-    "removed": "is gone, or hidden from this audience",
-    "added": "was added since",
-}
+Of = Literal["outcome", "sentence", "source", "setting", "version"]
 _CORPUS = "corpus version"
 _VERSIONS = {
     "The embedding model": "embedding_model",
@@ -32,54 +27,18 @@ _VERSIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayDifference:
-    """A value that is another than it was."""
+class AnswerChange:
+    """A part of an answer, or what it depends on, that is another than before; None where it is missing.
 
+    The values of a sentence are its verdict with the words that it cites, of a source the hash of its document; `why`
+    names what cut a source from the ranking of the other answer, if that is known.
+    """
+
+    of: Of
     what: str
-    before: Any
-    after: Any
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentChange:
-    """A document of one of the answers that is not as it was.
-
-    `changed` has another text, `touched` another file with the same text; `removed` is gone, or hidden from this
-    audience; `added` is drawn on now and was not there before.
-    """
-
-    document: str
-    change: Literal["changed", "touched", "removed", "added"]
-    before: str = ""
-    after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceChange:
-    """A source of either answer. Ranks are from 1, 0 where it is no candidate; `why` names what cut it, if known.
-
-    `moved` has another rank, `changed` other words or another version of its document; `came` is shown only now,
-    `went` no longer.
-    """
-
-    document: str
-    place: str
-    change: Literal["same", "moved", "changed", "came", "went"]
-    rank_before: int = 0
-    rank_after: int = 0
+    before: Any = None
+    after: Any = None
     why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceChange:
-    """A sentence of either answer; `cites` is True if it quotes other words than before."""
-
-    change: Literal["same", "gone", "new"]
-    before: str = ""
-    after: str = ""
-    verdict_before: str = ""
-    verdict_after: str = ""
-    cites: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +64,7 @@ class Replay:
     before: Pack
     after: Pack
     same: bool
-    outcome: tuple[ReplayDifference, ...]
-    sentences: tuple[SentenceChange, ...]
-    sources: tuple[SourceChange, ...]
-    documents: tuple[DocumentChange, ...]
-    settings: tuple[ReplayDifference, ...]
-    versions: tuple[ReplayDifference, ...]
+    changes: tuple[AnswerChange, ...]
     causes: tuple[str, ...]
     quotations: tuple[QuotationCheck, ...] = ()
 
@@ -119,8 +73,7 @@ def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
     """Ask a pack's question again, with its history, filters and retrievers, for its audience; nothing is recorded."""
     asked = pack.asked
     request = Request(asked.question, asked.filters, asked.audience, asked.mode, engine.passages, asked.history)
-    answer, trace = engine.finished(request)
-    after = pack_answer(engine, request, answer, trace)
+    after = pack_answer(engine, request, *engine.finished(request))
     evidence = [citation for sentence in pack.answer.sentences for citation in sentence.evidence]
     evidence += [side for conflict in pack.answer.conflicts for side in conflict.sides]
     names = {source.n: source.documentName for source in pack.answer.sources}
@@ -138,7 +91,7 @@ def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
     return replace(compare_packs(pack, after, now), quotations=quotations)
 
 
-def check_quotation(citation: Citation, now: Mapping[str, Hashes], read: Read) -> Stands:
+def check_quotation(citation: Citation, now: Mapping[str, Hashes], read: Callable[[str, str], str | None]) -> Stands:
     """The place where a quotation stands, by the versions that are stored now.
 
     `read` gives the text of a version by (document id, hash of its text), None where it is no longer stored.
@@ -155,22 +108,23 @@ def check_quotation(citation: Citation, now: Mapping[str, Hashes], read: Read) -
 
 def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Replay:
     """Compare the pack that was kept with that of today's answer, and with the stored versions of their documents."""
-    outcome = _differences(_outcome(before), _outcome(after))
-    sentences = tuple(_sentence_changes(before.answer.sentences, after.answer.sentences))
-    sources = tuple(_source_changes(before, after))
-    documents = tuple(_document_changes(before, after, now))
-    settings = _differences(before.settings, after.settings)
-    left, right = ({label: getattr(pack, name) for label, name in _VERSIONS.items()} for pack in (before, after))
-    versions = _differences(left, right)
-    kept = (one.change == "same" and one.verdict_before == one.verdict_after and not one.cites for one in sentences)
-    same = not outcome and all(kept) and all(one.change in ("same", "moved") for one in sources)
-    causes = [f"{change.document} {_CAUSES[change.change]}." for change in documents]
-    for one in (*settings, *versions):
-        was, is_now = ("none" if value in (None, "", [], ()) else value for value in (one.before, one.after))
-        if one.what != _CORPUS:
-            causes.append(f"{'The setting ' * (one in settings)}{one.what} was {was} and is {is_now}.")
-        elif not documents:
-            causes.append(f"Other documents changed: the corpus was at version {was} and is at {is_now}.")
+    changes, old, new = [], _parts(before), _parts(after)
+    for of, name in dict.fromkeys([*old, *new]):
+        was, is_now = old.get((of, name)), new.get((of, name))
+        values = was and was.value, is_now and is_now.value
+        part = is_now or was
+        if part and values[0] != values[1]:
+            fate = "" if was and is_now else _fate(before if is_now else after, part.nodes)
+            changes.append(AnswerChange(of, part.what, *values, fate))
+    same = not any(change.of in ("outcome", "sentence", "source") for change in changes)
+    documents = [*_document_causes(before, after, now)]
+    causes = [*documents]
+    for change in changes:
+        past, present = ("none" if value in (None, "", [], ()) else value for value in (change.before, change.after))
+        if change.of in ("setting", "version") and change.what != _CORPUS:
+            causes.append(f"{'The setting ' * (change.of == 'setting')}{change.what} was {past} and is {present}.")
+        elif change.what == _CORPUS and not documents:
+            causes.append(f"Other documents changed: the corpus was at version {past} and is at {present}.")
     if after.answer.fallback_reason and not before.answer.fallback_reason:
         causes.append("The language model failed this time, and sentences were quoted instead.")
     if not same and not causes:
@@ -179,77 +133,51 @@ def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Repla
         if "llm" in (before.answer.mode, after.answer.mode):
             causes.append("A language model does not word every answer alike.")
         causes = causes or ["Nothing that the pack tells of is another than before."]
-    return Replay(before, after, same, outcome, sentences, sources, documents, settings, versions, tuple(causes))
+    return Replay(before, after, same, tuple(changes), tuple(causes))
 
 
-def _outcome(pack: Pack) -> dict[str, Any]:
-    names = ("answered", "confidence", "mode", "model", "truncated")
-    values = {name: getattr(pack.answer, name) for name in names}
-    conflicts = tuple(conflict.said for conflict in pack.answer.conflicts)
-    return values | {"conflicts": conflicts, "failed": bool(pack.answer.fallback_reason)}
+class _Part(NamedTuple):
+    what: str
+    value: Any
+    nodes: tuple[str, ...] = ()
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[ReplayDifference, ...]:
-    pairs = ((name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after]))
-    return tuple(ReplayDifference(name, left, right) for name, left, right in pairs if left != right)
+def _parts(pack: Pack) -> dict[tuple[Of, str], _Part]:
+    """What an answer consists of and depends on, in the order of a report; sentences are known by their words."""
+    answer = pack.answer
+    parts: dict[tuple[Of, str], _Part] = {}
+    for name in ("answered", "confidence", "mode", "model", "truncated"):
+        parts["outcome", name] = _Part(name, getattr(answer, name))
+    parts["outcome", "failed"] = _Part("failed", bool(answer.fallback_reason))
+    parts["outcome", "conflicts"] = _Part("conflicts", tuple(conflict.said for conflict in answer.conflicts))
+    for sentence in answer.sentences:
+        quotes = sorted({f"“{cited.quote}” ({cited.document_id})" for cited in sentence.evidence})
+        parts["sentence", fold(sentence.text)] = _Part(sentence.text, " ".join([f"{sentence.verdict}:", *quotes]))
+    for source in answer.sources or answer.nearest:
+        place = f"p. {source.page}" if source.page else f"lines {source.line_start}-{source.line_end}"
+        shown = f"{source.documentName}, {place}"
+        words = source.document_id + source.snippet
+        words += str(source.start) if ("source", words) in parts else ""  # the same words at another place
+        parts["source", words] = _Part(shown, source.content_sha, source.node_ids)
+    parts |= {("setting", name): _Part(name, value) for name, value in pack.settings.items()}
+    return parts | {("version", what): _Part(what, getattr(pack, name)) for what, name in _VERSIONS.items()}
 
 
-def _sentence_changes(before: Sequence[Sentence], after: Sequence[Sentence]) -> Iterator[SentenceChange]:
-    """Each sentence of both answers once: those of before in their order, then the new ones."""
-    left = list(after)
-    for one in before:
-        other = next((each for each in left if fold(each.text) == fold(one.text)), None)
-        if other is None:
-            yield SentenceChange("gone", before=one.text, verdict_before=one.verdict)
-            continue
-        left.remove(other)
-        quoted, quotes = ({(cited.document_id, cited.quote) for cited in each.evidence} for each in (one, other))
-        yield SentenceChange("same", one.text, other.text, one.verdict, other.verdict, quoted != quotes)
-    yield from (SentenceChange("new", after=each.text, verdict_after=each.verdict) for each in left)
+def _fate(pack: Pack, nodes: Collection[str]) -> str:
+    """The fate of a source among the candidates of a pack's answer."""
+    return next((each.fate for each in (pack.trace.candidates if pack.trace else ()) if each.node_id in nodes), "")
 
 
-def _source_changes(before: Pack, after: Pack) -> Iterator[SourceChange]:
-    """Each source of both answers once: those of before in their order, then those that came."""
-    left = list(after.answer.sources or after.answer.nearest)
-    for source in before.answer.sources or before.answer.nearest:
-        name, place = source.documentName, _place(source)
-        of_document = [other for other in left if other.document_id == source.document_id]
-        words = [other for other in of_document if other.snippet == source.snippet]
-        overlapping = [other for other in of_document if other.start < source.end and source.start < other.end]
-        match = next(iter(words or overlapping), None)
-        rank, (rank_after, fate) = before.fate_of(source)[0], after.fate_of(match or source)
-        if match is None:
-            yield SourceChange(name, place, "went", rank, rank_after, fate)
-            continue
-        left.remove(match)
-        is_same = match.snippet == source.snippet and match.content_sha == source.content_sha
-        change: Literal["same", "moved", "changed"] = "moved" if is_same else "changed"
-        yield SourceChange(name, place, "same" if is_same and rank == rank_after else change, rank, rank_after)
-    for source in left:
-        rank, fate = before.fate_of(source)
-        why = f"before: {fate}" if rank else ""
-        yield SourceChange(source.documentName, _place(source), "came", rank, after.fate_of(source)[0], why)
-
-
-def _place(source: Source) -> str:
-    return f"p. {source.page}" if source.page else f"lines {source.line_start}-{source.line_end}"
-
-
-def _document_changes(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Iterator[DocumentChange]:
+def _document_causes(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Iterator[str]:
     """The documents of before that are others now, then those that were added since and are drawn on."""
     for key, source in before.documents.items():
-        name, sha, file_sha, stored = source.documentName, source.content_sha, before.file_hashes.get(key), now.get(key)
-        if stored is None:
-            yield DocumentChange(name, "removed", before=sha)
-        elif stored.content_sha != sha:
-            yield DocumentChange(name, "changed", sha, stored.content_sha)
-        elif file_sha and stored.file_sha != file_sha:
-            yield DocumentChange(name, "touched", file_sha, stored.file_sha)
-    try:
+        if key not in now:
+            yield f"{source.documentName} is gone, or hidden from this audience."
+        elif now[key].content_sha != source.content_sha:
+            yield f"{source.documentName} has another text now."
+    with suppress(ValueError, TypeError):  # a time of the pack that is none, or has no zone
         made = datetime.fromisoformat(before.made_at)
-    except ValueError:
-        return
-    for key, source in after.documents.items():
-        added = now[key].added_at if key in now else None
-        if key not in before.documents and added and made.tzinfo and added > made:
-            yield DocumentChange(source.documentName, "added", after=source.content_sha)
+        for key, source in after.documents.items():
+            added = now[key].added_at if key in now and key not in before.documents else None
+            if added and added > made:
+                yield f"{source.documentName} was added since."

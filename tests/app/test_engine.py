@@ -127,5 +127,6 @@ def test_an_answer_is_handed_out_as_a_pack_with_what_it_was_asked_of(settings: S
         "Who built the anagama kiln?", "What is a kiln?", (2014,)
     )  # fmt: skip
     assert pack.answer.trace_id == answer.trace_id
-    assert [pack.fate_of(source)[0] for source in pack.answer.sources] == [1]
+    assert pack.trace
+    assert [source.node_ids[0] for source in pack.answer.sources] == [pack.trace.candidates[0].node_id]
     engine.close()

@@ -15,7 +15,7 @@ from pipelines.query.engine import QueryEngine
 from pipelines.types import SearchReport
 from tests.bench import arguments, show
 
-Kind = Literal["rewrite", "hyde", "multi"]
+Kind = Literal["rewrite", "hyde"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _TOP = 5
 _SECONDS = 60.0  # the time is measured here, not kept
