@@ -10,6 +10,7 @@ from pathlib import Path
 from app.archive import Archive
 from app.face import data_url
 from app.health import HealthDesk
+from app.inspection import Inspection
 from app.jobs import Jobs
 from app.pack import pack_archive
 from app.shelf import Shelf, Shelved, read_shelf
@@ -23,7 +24,6 @@ from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging, log_failure
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.engine import Event, QueryEngine, build_query_engine
-from pipelines.query.inspection import Inspection
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
 from pipelines.store.conversations import Holder

@@ -173,13 +173,13 @@ def eval_parsing(
         files = parse_folder(folder, limit=limit, on_progress=advance)
     figures = parsing_report(files)
     judged = [each for each in files if each.truth]
-    kinds = {f"all {len(judged)} with truth": figures["f1"], **figures["categories"], **figures["themes"]}
     documents = [
         {"document": each.name, "read as": each.category or "failed", "F1": each.f1 and each.f1["all"],
          "jobs found": each.jobs, "stated": each.stated_jobs, "twice": each.twice, "order": each.order,
-         "s": each.seconds, "error": each.error}
+         "error": each.error}
         for each in files
     ]  # fmt: skip
+    kinds = {f"all {len(judged)} with truth": figures["f1"], **figures["categories"], **figures["themes"]}
     shown: dict[str, Any] = {"F1": kinds, "documents": documents, "reading order": figures["order"]}
     shown["jobs found twice"] = figures["twice"]
     shown["documents taken for another kind"] = sum(each.category != each.expected for each in judged)
@@ -243,5 +243,4 @@ def eval_answerability(
             for collection in [load_collection(path) for path in paths]
         }
     sets = {name: judge_strengths(rows, parameters) for name, rows in measured.items()}
-
     emit(Report({"model": model, "sets": sets}), as_json)

@@ -168,7 +168,7 @@ def models_compare(
     limit: Annotated[int | None, option("At most this many questions.", min=1)] = None,
     as_json: Json = False,
 ) -> None:
-    """Search the same questions with two models and show measures, overlap and the largest changes of rank.
+    """Search the same questions with two models and show measures, overlap and the questions that differ most.
 
     Example: footnote models compare all-MiniLM-L6-v2 text-embedding-3-small
     """
@@ -217,13 +217,8 @@ def _render_comparison(result: ModelsCompared) -> None:
     say(f"{done.questions} questions: {done.overlap:.0%} of the first ten passages are the same", "bold")
     if done.skipped:
         warn(f"{done.skipped} questions could not be searched.")
-    rows = [
-        [mover.document, f"{mover.before or '-'} -> {mover.after or '-'}",
-         {True: "yes", False: "no", None: ""}[mover.right], clip(mover.question, 80)]
-        for mover in done.movers
-    ]  # fmt: skip
-    shown = "" if done.judged else ", judged by nobody"
-    output.table(f"what moves most, from {a} to {b}{shown}", ["document", "rank", "right", "question"], rows)
+    rows = [[f"{share:.0%}", clip(question, 100)] for question, share in done.different.items()]
+    output.table(f"where {b} finds other passages than {a}", ["the same", "question"], rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from config.parts import PARTS
 from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:
-    from pipelines.query.ablation import RankChange
+    from app.inspection import RankChange
     from pipelines.types import Filters, SearchReport
 
 verbs = typer.Typer()
@@ -85,7 +85,7 @@ def search(
 
     Example: footnote search "Kubernetes experience" --category resume --explain --without recency
     """
-    from pipelines.query.ablation import rank_changes
+    from app.inspection import rank_changes
     from pipelines.query.engine import build_query_engine
 
     settings, parts = settings_now(), tuple(without or ())

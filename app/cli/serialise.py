@@ -52,7 +52,6 @@ SHAPES = {
     "notembedded": "document=0 stage=1.stage error=1.message error_class=1.error hint=1.hint",
     "ModelServing": "active=model.identity.label before=before.label changed corpus_version=version note",
     "ModelsCompared": "a b *done",
-    "Mover": "* distance",
     "Health": "healthy checks",
     "Experiment": "dataset topics systems comparisons fingerprint",
     "Report": "*figures",

@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from app.answer_foot import clipped
+from app.inspection import CandidatePassage, RankChange
 from app.wording import readable
-from pipelines.query.ablation import RankChange
-from pipelines.query.inspection import CandidatePassage
 
 _WORDS = 220  # characters of a passage
 _CUTS = {

@@ -1,4 +1,4 @@
-"""Compare two embedding models on the same questions: measures, overlap, and the documents that move most."""
+"""Compare two embedding models on the same questions: measures, and how much of what they find is the same."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,27 +15,8 @@ from pipelines.store.query_log import latest_queries
 from pipelines.types import SearchResult
 
 DEPTH = 10
-_MOVERS = 20
+_MOST_DIFFERENT = 20  # questions that are named
 _LOOKED_THROUGH = 20  # logged questions for each that is wanted: many are asked more than once
-
-
-@dataclass(frozen=True, slots=True)
-class Mover:
-    """A document whose rank differs; a rank is None below the tenth passage.
-
-    `right` is True if the document answers the question, None where that was not judged.
-    """
-
-    question: str
-    document: str
-    before: int | None
-    after: int | None
-    right: bool | None
-
-    @property
-    def distance(self) -> int:
-        """How many ranks it moved; out of the first ten counts as the eleventh."""
-        return abs((self.after or DEPTH + 1) - (self.before or DEPTH + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +24,7 @@ class ModelComparison:
     """The results of two embedding models for the same questions, of which `judged` have quoted answers.
 
     `measures` are by model, A first; `comparisons` say how B differs from A. `overlap` is the share of the first ten
-    passages that both find, the mean over questions that found any; `movers` moved most, those that answer first.
+    passages that both find, the mean over questions that found any; `different` are those of least overlap.
     """
 
     questions: int
@@ -51,7 +32,7 @@ class ModelComparison:
     measures: dict[str, dict[str, float]]
     comparisons: dict[str, Comparison]
     overlap: float
-    movers: tuple[Mover, ...]
+    different: dict[str, float]
     skipped: int
 
 
@@ -73,16 +54,15 @@ def compare_models(
             searched.append((topic, rankings))
     judged = [[found_measures(topic, each) for each in rankings] for topic, rankings in searched if topic.quotes]
     scores = {name: [[float(row[side][name]) for row in judged] for side in (0, 1)] for name in FOUND if judged}
-    movers = [mover for topic, (before, after) in searched for mover in moved(topic, before, after)]
-    movers.sort(key=lambda each: (not each.right, -each.distance, each.question))
     labels = (a.identity.label, b.identity.label) if judged else ()
+    shares = {topic.question: overlap(*rankings) for topic, rankings in searched if any(rankings)}
     return ModelComparison(
         questions=len(searched),
         judged=len(judged),
         measures={label: {name: fmean(of[side]) for name, of in scores.items()} for side, label in enumerate(labels)},
         comparisons={name: compare(*of) for name, of in scores.items()},
-        overlap=fmean([overlap(*rankings) for _, rankings in searched if any(rankings)] or [0.0]),
-        movers=tuple(movers[:_MOVERS]),
+        overlap=fmean(shares.values()) if shares else 0.0,
+        different=dict(sorted(shares.items(), key=lambda each: each[1])[:_MOST_DIFFERENT]),
         skipped=len(topics) - len(searched),
     )
 
@@ -91,24 +71,6 @@ def overlap(before: Sequence[SearchResult], after: Sequence[SearchResult]) -> fl
     """The share (0..1) of passages that both rankings have, of the longer one's; a passage is a span of a document."""
     one, other = ({(each.document_id, each.start, each.end) for each in ranking} for ranking in (before, after))
     return len(one & other) / max(len(one), len(other), 1)
-
-
-def moved(topic: Topic, before: Sequence[SearchResult], after: Sequence[SearchResult]) -> list[Mover]:
-    """The documents whose best passage has another rank, in the order of A's ranking, then of B's.
-
-    A document that says nearly the same as a better one and was cut for it has that one's rank.
-    """
-    old, new = dict[str, int](), dict[str, int]()
-    for ranks, ranking in ((old, before), (new, after)):
-        for result in ranking:
-            for name in (result.document_name, *result.near_copies):
-                ranks.setdefault(name, result.rank)
-    right = {quote.document for quote in topic.quotes}
-    return [
-        Mover(topic.question, name, old.get(name), new.get(name), name in right if topic.quotes else None)
-        for name in dict.fromkeys([*old, *new])
-        if old.get(name) != new.get(name)
-    ]
 
 
 def default_topics(engine: QueryEngine, sample: Sequence[Topic], limit: int) -> list[Topic]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,20 +33,15 @@ def keep_report(home: Path, dataset: str, done: AnswerReport) -> Path:
     }  # fmt: skip
     path = home / "eval" / "answers" / f"{now:%Y%m%dT%H%M%S%f}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(report, ensure_ascii=False, indent=1), encoding="utf-8")
-    new.replace(path)
+    path.write_text(json.dumps(report, ensure_ascii=False, indent=1), encoding="utf-8")
     return path
 
 
 def newest_report(home: Path) -> Mapping[str, Any] | None:
     """The newest report as `keep_report` wrote it; None if there is none that can be read."""
     for path in sorted((home / "eval" / "answers").glob("*.json"), reverse=True):
-        try:
-            report: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        return report
+        with suppress(OSError, ValueError):  # half written
+            return dict(json.loads(path.read_text("utf-8")))
     return None
 
 

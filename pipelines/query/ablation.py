@@ -1,7 +1,6 @@
-"""The parts of retrieval by name, query settings changed by dotted name, and the ranks that such a change moves."""
+"""The parts of retrieval by name, and query settings changed by dotted name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -9,7 +8,6 @@ from pydantic import BaseModel, ValidationError
 from config.parts import PARTS
 from config.settings import Settings
 from pipelines.errors import ConfigError
-from pipelines.types import SearchReport
 
 # Stages whose settings a query reads; the others belong to the store and the models, which are built already.
 TUNABLE = ("analysis", "retrieval", "factors", "evidence", "escalation", "context", "answer")
@@ -50,40 +48,3 @@ def change_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
             f"{first['loc'][0]}: {first['msg']}.", hint="See .env.example for what a setting takes."
         ) from error
     return settings.model_copy(update=updated)
-
-
-@dataclass(frozen=True, slots=True)
-class RankChange:
-    """A passage that another ranking moved: ranks from 1, None where it is not among the results.
-
-    `why` says its outcome in the ranking that lacks it.
-    """
-
-    node_id: str
-    document_name: str
-    title: str
-    line_start: int
-    before: int | None
-    after: int | None
-    why: str = ""
-
-    @property
-    def kind(self) -> str:
-        """`up`, `down`, `new` or `gone`."""
-        if self.before is None or self.after is None:
-            return "new" if self.before is None else "gone"
-        return "up" if self.after < self.before else "down"
-
-
-def rank_changes(before: SearchReport, after: SearchReport) -> list[RankChange]:
-    """The passages that moved between two rankings: by their rank after, then the gone ones by their rank before."""
-    was, now = ({result.node_id: result for result in report.results} for report in (before, after))
-    moves = []
-    for node_id, result in {**now, **was}.items():
-        ranks = (was[node_id].rank if node_id in was else None, now[node_id].rank if node_id in now else None)
-        lacking = before if ranks[0] is None else after
-        fates = {candidate.node_id: candidate.fate for candidate in lacking.trace.candidates} if None in ranks else {}
-        why = fates.get(node_id, "not found") if None in ranks else ""
-        if ranks[0] != ranks[1]:
-            moves.append(RankChange(node_id, result.document_name, result.title, result.line_start, *ranks, why))
-    return moves

@@ -6,16 +6,15 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from app.inspection import CandidatePassage, RankChange
 from app.shelf import Shelf, ShelfFailure, Shelved
 from config.prompts import NO_ANSWER
 from config.settings import ChatSettings, EmbeddingSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict, VerdictName
 from pipelines.errors import RetrievalError
 from pipelines.models.connect import FoundServer, ModelChoice
-from pipelines.query.ablation import RankChange
 from pipelines.query.careers.people import Person
 from pipelines.query.engine import Event
-from pipelines.query.inspection import CandidatePassage
 from pipelines.store.conversations import Conversation, ConversationRow, Holder, Message
 from pipelines.store.document_details import DocumentDetails, KeptVersion, NodePlace, StatedFact
 from pipelines.store.health import Finding

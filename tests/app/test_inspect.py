@@ -6,9 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components.waterfall import fates, waterfall
+from app.inspection import CandidatePassage, RankChange
 from pipelines.errors import RetrievalError
-from pipelines.query.ablation import RankChange
-from pipelines.query.inspection import CandidatePassage
 from tests.app.conftest import answers, ask, html
 from tests.app.fakes import FakeEngine, FakeInspection, answered, logged_query, sentence
 

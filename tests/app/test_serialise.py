@@ -85,7 +85,7 @@ def test_a_shape_names_takes_apart_splices_and_leaves_out(
 MODULES = (
     "app.cli.ask app.cli.evaluate app.cli.feedback app.cli.ingest app.cli.maintenance "
     "app.cli.models app.cli.output app.cli.runs app.cli.search app.cli.status pipelines.types "
-    "pipelines.query.ablation pipelines.query.replay pipelines.store.embedding_models "
+    "app.inspection pipelines.query.replay pipelines.store.embedding_models "
     "pipelines.evaluation.model_compare pipelines.evaluation.experiment pipelines.evaluation.parsing"
 ).split()
 

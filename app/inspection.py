@@ -1,16 +1,50 @@
-"""Past questions: their ledgers, the words of candidates, and searches of them that leave parts out."""
+"""Past questions: their ledgers, the words of candidates, searches that leave parts out, and the ranks that move."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llama_index.core.schema import TextNode
-
-from pipelines.query.ablation import RankChange, rank_changes
 from pipelines.query.engine import QueryEngine
 from pipelines.store.query_log import latest_queries, read_query
 from pipelines.text import searchable
 from pipelines.types import Filters, Mode, SearchReport
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """A passage that another ranking moved: ranks from 1, None where it is not among the results.
+
+    `why` says its outcome in the ranking that lacks it.
+    """
+
+    node_id: str
+    document_name: str
+    title: str
+    line_start: int
+    before: int | None
+    after: int | None
+    why: str = ""
+
+    @property
+    def kind(self) -> str:
+        """`up`, `down`, `new` or `gone`."""
+        if self.before is None or self.after is None:
+            return "new" if self.before is None else "gone"
+        return "up" if self.after < self.before else "down"
+
+
+def rank_changes(before: SearchReport, after: SearchReport) -> list[RankChange]:
+    """The passages that moved between two rankings: by their rank after, then the gone ones by their rank before."""
+    was, now = ({result.node_id: result for result in report.results} for report in (before, after))
+    moves = []
+    for node_id, result in {**now, **was}.items():
+        ranks = (was[node_id].rank if node_id in was else None, now[node_id].rank if node_id in now else None)
+        lacking = before if ranks[0] is None else after
+        fates = {candidate.node_id: candidate.fate for candidate in lacking.trace.candidates} if None in ranks else {}
+        why = fates.get(node_id, "not found") if None in ranks else ""
+        if ranks[0] != ranks[1]:
+            moves.append(RankChange(node_id, result.document_name, result.title, result.line_start, *ranks, why))
+    return moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +54,6 @@ class CandidatePassage:
     document: str
     section: str
     text: str
-
-
-def _words(node: TextNode) -> str:
-    """The text of a node without markup, on one line."""
-    return " ".join(searchable("", node.text, node.metadata["mime"], node.metadata["kind"]).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +72,12 @@ class Inspection:
 
     def passages(self, node_ids: Collection[str]) -> dict[str, CandidatePassage]:
         """The words of these nodes, by id; those that are gone are missing."""
-        found = self.engine.store.fetch(node_ids, filters=Filters(), audience="owner")
-        return {
-            node_id: CandidatePassage(node.metadata["title"], node.metadata.get("section", ""), _words(node))
-            for node_id, node in found.items()
-        }
+        passages = {}
+        for node_id, node in self.engine.store.fetch(node_ids, filters=Filters(), audience="owner").items():
+            meta = node.metadata
+            words = " ".join(searchable("", node.text, meta["mime"], meta["kind"]).split())  # without markup
+            passages[node_id] = CandidatePassage(meta["title"], meta.get("section", ""), words)
+        return passages
 
     def search_again(
         self, row: Mapping[str, Any], parts: Sequence[str], mode: Mode | None
