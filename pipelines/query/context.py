@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 
 from pipelines.answers import Context, Source
 from pipelines.models.usage import token_margin
-from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, escape_delimiters, format_source
+from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, escape_delimiters, format_source, format_sources
 from pipelines.query.escalate import find
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger, SpanKey
@@ -165,8 +165,7 @@ def assemble(
     for node_id, why in dropped.items():
         ledger.cut(node_id, why)
     sources = _numbered(kept, ledger)
-    befores = (None, *sources)
-    text = SEPARATOR.join(format_source(one, delimiter, before) for one, before in zip(sources, befores, strict=False))
+    text = format_sources(sources, delimiter)
     spans_of_sentences = tuple(
         (source.n, source.start + start, source.start + end)
         for source in sources

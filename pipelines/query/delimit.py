@@ -41,6 +41,12 @@ SEPARATOR = "\n\n---\n\n"
 _NAMED = 5  # other documents that are named with a source
 
 
+def format_sources(sources: Sequence[Source], delimiter: str) -> str:
+    """The sources as a writer is shown them."""
+    pairs = zip(sources, (None, *sources), strict=False)
+    return SEPARATOR.join(format_source(source, delimiter, before) for source, before in pairs)
+
+
 def format_source(source: Source, delimiter: str, before: Source | None) -> str:
     """A source between its delimiters, under a line with its file, its kind (resume, linkedin, blog) and its place.
 

@@ -6,11 +6,11 @@ from typing import Literal
 
 from config.prompts import MEANT, QUESTION, REMINDER_JSON, REMINDER_PROSE, answer_system
 from config.settings import PersonaSettings, Settings
-from pipelines.answers import Context, Source
+from pipelines.answers import Context
 from pipelines.errors import ModelError
 from pipelines.models.measured import measured
 from pipelines.models.usage import token_margin
-from pipelines.query.delimit import SEPARATOR, escape_delimiters, format_source
+from pipelines.query.delimit import escape_delimiters, format_sources
 from pipelines.text import count_tokens
 from pipelines.types import QueryIntent, Turn
 
@@ -73,11 +73,6 @@ def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn
     ]
 
 
-def prompt_tokens(intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions) -> int:
-    """The cl100k tokens of the prompt."""
-    return sum(count_tokens(content) for _, content in build_messages(intent, context, history, options))
-
-
 def fit_to_window(
     intent: QueryIntent, context: Context, history: Sequence[Turn], options: WritingOptions
 ) -> tuple[Context, tuple[Turn, ...]]:
@@ -90,7 +85,8 @@ def fit_to_window(
     """
 
     def fits(context: Context, turns: Sequence[Turn]) -> bool:
-        return options.room is None or prompt_tokens(intent, context, turns, options) <= options.room
+        prompt = build_messages(intent, context, turns, options)
+        return options.room is None or sum(count_tokens(content) for _, content in prompt) <= options.room
 
     for first in range(len(history) + 1):
         if fits(context, history[first:]):
@@ -107,13 +103,12 @@ def fit_to_window(
 
 def first_sources(context: Context, count: int) -> Context:
     """The context with its first sources only; the nodes of the others are dropped for the window."""
-    sources, key = context.sources[:count], context.delimiter
-    above: tuple[Source | None, ...] = (None, *sources)
+    sources = context.sources[:count]
     left_out = [(node, "window") for source in context.sources[count:] for node in source.node_ids]
     return replace(
         context,
         sources=sources,
-        text=SEPARATOR.join(format_source(source, key, before) for source, before in zip(sources, above, strict=False)),
+        text=format_sources(sources, context.delimiter),
         dropped=(*context.dropped, *left_out),
         sentences=tuple(span for span in context.sentences if span[0] <= count),
     )
