@@ -165,7 +165,8 @@ def eval_parsing(
 ) -> None:
     """Measure how completely facts of resumes and profiles are parsed: companies, positions, dates, schools, skills.
 
-    A TXT or DOCX file beside a PDF is its reading order. Example: footnote eval parsing var/corpus/dev --verbose
+    False jobs are those found beyond the stated ones. A TXT or DOCX file beside a PDF is its reading order.
+    Example: footnote eval parsing var/corpus/dev --verbose
     """
     from pipelines.evaluation.parsing import parse_folder, parsing_report
 
@@ -182,6 +183,7 @@ def eval_parsing(
     kinds = {f"all {len(judged)} with truth": figures["f1"], **figures["categories"], **figures["themes"]}
     shown: dict[str, Any] = {"F1": kinds, "documents": documents, "reading order": figures["order"]}
     shown["jobs found twice"] = figures["twice"]
+    shown["false jobs"] = figures["false_jobs"]
     shown["documents taken for another kind"] = sum(each.category != each.expected for each in judged)
     for each in files if verbose else ():
         for what in ("missed", "wrong"):

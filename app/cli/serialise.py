@@ -56,7 +56,7 @@ SHAPES = {
     "Experiment": "dataset topics systems comparisons fingerprint",
     "Report": "*figures",
     "ParsedFile": "name category theme f1 jobs stated_jobs twice order seconds error missed=comparison.missed "
-    "wrong=comparison.wrong",
+    "wrong=comparison.wrong false_jobs=comparison.false_jobs",
 }
 
 

@@ -22,6 +22,7 @@ from pipelines.facts import (
     Facts,
     JobFacts,
     LanguageFacts,
+    PersonFacts,
     ProjectFacts,
     SkillsFacts,
     records_of,
@@ -33,7 +34,7 @@ from pipelines.text import fold
 from pipelines.types import Document, SourceItem
 
 CORE = ("company", "position", "dates", "institution", "skills")
-BESIDE = ("degree", "location", "bullets", "project", "certification", "language")
+BESIDE = ("name", "degree", "location", "bullets", "project", "certification", "language")
 _ALWAYS_STATED = ("company", "position", "institution")
 _FILLING = frozenset({"in", "of", "en", "de", "des", "di", "em", "the", "der"})
 _IN_STUDY = frozenset("_.+#&-")
@@ -126,11 +127,15 @@ class Tally:
 
 @dataclass(slots=True)
 class ParsingComparison:
-    """The tallies by field; the values that are stated and not found, and those that are found and not stated."""
+    """The tallies by field; the values that are stated and not found, and those that are found and not stated.
+
+    `false_jobs` counts the jobs that were found beyond those that the truth has.
+    """
 
     tallies: dict[str, Tally] = field(default_factory=lambda: dict.fromkeys(CORE + BESIDE, Tally()))
     missed: list[tuple[str, str]] = field(default_factory=list)
     wrong: list[tuple[str, str]] = field(default_factory=list)
+    false_jobs: int = 0
 
     def judge(self, name: str, stated: str, found: str, same: Same = alike) -> None:
         """Count one value on each side; an empty one is no value."""
@@ -151,7 +156,11 @@ def compare(truth: Truth, found: Sequence[CareerRecord]) -> ParsingComparison:
     """Compare the found records with the truth; kinds that the truth does not cover are skipped."""
     made = ParsingComparison()
     stated = truth.records
+    if "person" in truth.kinds:
+        names = [next((each.name for each in _of(PersonFacts, side) if each.name), "") for side in (stated, found)]
+        made.judge("name", names[0], names[1])
     if "job" in truth.kinds:
+        made.false_jobs = max(0, len(_of(JobFacts, found)) - len(_of(JobFacts, stated)))
         _compare_dated(made, _of(JobFacts, stated), _of(JobFacts, found), JobFacts(company=""))
     if "education" in truth.kinds:
         _compare_dated(made, _of(EducationFacts, stated), _of(EducationFacts, found), EducationFacts(institution=""))
@@ -357,5 +366,6 @@ def parsing_report(done: Sequence[ParsedFile]) -> dict[str, Any]:
         "themes": scores_by(lambda each: each.theme),
         "order": {"twins": len(orders), "mean": sum(orders) / len(orders), "worst": min(orders)} if orders else None,
         "twice": sum(each.twice for each in done),
+        "false_jobs": sum(each.comparison.false_jobs for each in done),
         "files": list(done),
     }

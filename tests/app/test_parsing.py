@@ -24,6 +24,7 @@ def test_eval_parsing_names_the_values_that_are_missed(tmp_path: Path) -> None:
     assert "cv.pdf: missed: company: Nobody & Daughters" in shown
     assert "reading order: twins 1, mean 1.0000" in shown
     assert "jobs found twice: 0" in shown
+    assert "false jobs: 0" in shown
     assert "documents taken for another kind: 0" in shown
 
 

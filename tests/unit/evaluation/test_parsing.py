@@ -20,7 +20,15 @@ from pipelines.evaluation.parsing import (
     same_month,
 )
 from pipelines.evaluation.truth import Truth, read_truth, truth_of
-from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, ProjectFacts, SkillsFacts
+from pipelines.facts import (
+    CareerRecord,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    ProjectFacts,
+    SkillsFacts,
+)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "parsing"
 ALL = frozenset({"job", "education", "skills", "project", "certification", "language"})
@@ -68,6 +76,22 @@ def test_a_job_that_is_found_twice_is_wrong_once_and_counted_as_a_duplicate() ->
     again = BAKER.model_copy(update={"span": (5, 9)})
     assert compared([BAKER], [BAKER, again]).tallies["company"] == Tally(stated=1, found=2, right=1)
     assert duplicates([BAKER, again, CHEF]) == 1
+
+
+def test_jobs_beyond_the_stated_ones_are_counted_as_false_jobs() -> None:
+    assert compared([BAKER], [CHEF, BAKER, CHEF]).false_jobs == 3 - 1
+    assert compared([BAKER, CHEF], [BAKER]).false_jobs == 0
+
+
+def test_the_name_of_the_first_person_found_is_compared_with_the_truth(tmp_path: Path) -> None:
+    job = {"company": "Quillon", "position": "Chef"}
+    for held in ({"name": "Ann Lee"}, {"person": {"name": "Ann Lee"}}, {"basics": {"name": "Ann Lee"}}):
+        truth = read_truth(written(tmp_path, "cv.json", {**held, "jobs": [job]}))
+        other = [PersonFacts(name=""), PersonFacts(name="Head Chef")]
+        assert compare(truth, [*other, PersonFacts(name="Ann Lee")]).wrong == [("name", "Head Chef")]
+        assert compare(truth, [PersonFacts(name="ANN LEE")]).tallies["name"].right == 1
+    nameless = read_truth(written(tmp_path, "cv.json", {"jobs": [job]}))
+    assert compare(nameless, [PersonFacts(name="Ann Lee")]).tallies["name"] == Tally()
 
 
 def test_entries_are_paired_by_what_they_say_whatever_their_order() -> None:
@@ -186,13 +210,14 @@ locale: {language: english}
 """
     truth = read_truth(written(tmp_path, "a.yaml", held))
     assert truth.records == (
+        PersonFacts(name="Ann"),
         CHEF.model_copy(update={"bullets": ("Led six", "or 7")}),
         BAKER,
         EducationFacts(institution="Marwick", degree="BA", area="Physics", start_month="2010", end_month="2013-05"),
         SkillsFacts(skills=("Python (3, mostly)", "SQL"), group="Tools"),
         ProjectFacts(name="Kelp"),
     )
-    assert (truth.theme, truth.kinds) == ("classic", {"job", "education", "skills", "project"})
+    assert (truth.theme, truth.kinds) == ("classic", {"person", "job", "education", "skills", "project"})
 
 
 def test_json_resume_is_read_and_a_job_without_an_end_goes_on(tmp_path: Path) -> None:
@@ -205,6 +230,7 @@ def test_json_resume_is_read_and_a_job_without_an_end_goes_on(tmp_path: Path) ->
     }
     truth = read_truth(written(tmp_path, "a.json", held))
     assert truth.records == (
+        PersonFacts(name="Ann"),
         CHEF,
         EducationFacts(institution="Marwick", degree="BA", area="Physics", end_month="2013"),
         SkillsFacts(skills=("HTML", "CSS"), group="Web"),
