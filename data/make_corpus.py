@@ -11,8 +11,10 @@ from pathlib import Path
 
 from corpus_maker import themes_dev, themes_heldout, themes_kinds
 from corpus_maker.linkedin import HELDOUT_WORDS, WORDS
+from corpus_maker.structures import write_structures
 from corpus_maker.write import write_linkedin, write_rendercv, write_resumes, write_saved, write_word
 
+_STRUCTURES = 120  # resumes of random structure
 HOME = Path(__file__).parent.parent / "var" / "corpus"
 RENDERCV = {"dev": ("classic", "moderncv"), "heldout": ("sb2nov", "engineeringresumes", "engineeringclassic")}
 
@@ -27,6 +29,7 @@ def write_half(folder: Path, python: str) -> str:
     write_word(folder, themes.DOCX, heldout=heldout)
     write_linkedin(folder, HELDOUT_WORDS if heldout else WORDS, heldout=heldout)
     write_saved(folder, heldout=heldout)
+    write_structures(folder / "structures", _STRUCTURES, heldout=heldout)
     return write_rendercv(folder, RENDERCV[folder.name], python, heldout=heldout)
 
 
@@ -39,7 +42,7 @@ def main() -> None:
     given = asked.parse_args()
     for half in given.half or ("dev", "heldout"):
         missing = write_half(given.folder / half, given.rendercv)
-        truths = list((given.folder / half).glob("*.json"))
+        truths = list((given.folder / half).rglob("*.json"))
         print(f"{len(truths)} documents with their truth in {given.folder / half}")
         if missing:
             print(f"without rendercv's themes: {missing} (--rendercv names a Python that has rendercv[full])")

@@ -83,10 +83,9 @@ class Look:
     boxed: bool = False
 
 
-def shown_heading(text: str, look: Look) -> str:
+def shown_heading(text: str, *, spaced: bool) -> str:
     """A heading as the page prints it."""
-    text = text.upper() if look.upper else text
-    return "  ".join(" ".join(word) for word in text.split()) if look.spaced else text
+    return "  ".join(" ".join(word) for word in text.split()) if spaced else text
 
 
 def as_shown(page: Page, look: Look) -> Page:
@@ -111,7 +110,7 @@ def write_pdf(path: Path, page: Page, look: Look, name: str) -> None:
 
 
 def _draw(target: io.BytesIO, page: Page, look: Look, name: str, total: int) -> int:
-    _register(look.font)
+    register(look.font)
     width, height = SIZES[look.paper]
     document = BaseDocTemplate(target, pagesize=(width, height), title=name, invariant=1)
     head_height = _header_height(page, look, width - 2 * look.margin * mm)
@@ -120,11 +119,13 @@ def _draw(target: io.BytesIO, page: Page, look: Look, name: str, total: int) -> 
     return int(document.page)
 
 
-def _register(font: str) -> None:
+def register(font: str) -> None:
+    """Make the font known, with its bold and its italic face."""
     if font == "vera" and "Vera" not in pdfmetrics.getRegisteredFontNames():
         folder = Path(reportlab.__file__).parent / "fonts"
         for face in FONTS["vera"]:
             pdfmetrics.registerFont(TTFont(face, str(folder / f"{face}.ttf")))
+        pdfmetrics.registerFontFamily("Vera", "Vera", "VeraBd", "VeraIt", "VeraBd")
 
 
 def _header_height(page: Page, look: Look, width: float) -> float:
@@ -262,7 +263,9 @@ def _flowable(block: Block, look: Look, width: float, *, light: bool) -> Flowabl
         )
     if block.kind == "heading":
         size = look.heading_size or look.size * 1.2
-        text = escape(shown_heading(block.text, look)).replace("  ", "&nbsp; ")
+        text = escape(shown_heading(block.text.upper() if look.upper else block.text, spaced=look.spaced)).replace(
+            "  ", "&nbsp; "
+        )
         tint = white if light else HexColor(look.accent)
         return Paragraph(text, style(bold, size, spaceBefore=look.size * 0.9, spaceAfter=2).clone("h", textColor=tint))
     if block.kind == "bullet":
