@@ -50,6 +50,7 @@ _OWN_TITLES = ("Where I have worked", "What I did so far", "The road to here")
 _LABELS = ("Highlights", "Key achievements:", "Responsibilities:")
 _BANNERS = ("Curriculum Vitae", "RESUME", "CV")
 _BREAKS = ("Parental Leave", "Sabbatical", "Career Break")
+_GUTTER, _WIDE = 8 * mm, 90 * mm
 _BESIDE = 3  # paragraphs in the row of a title at the left
 _INTERESTS = "Rowing, old maps, choir, baking bread"
 escape = partial(_escape, quote=False)
@@ -180,13 +181,14 @@ def _write(path: Path, person: Person, of: Structure) -> None:
         columns = [(parts[0], usable)]
         later = [frame(margin, usable, top)]
     else:
-        gap = 8 * mm
-        first = usable * (0.5 if of.arranged == "halves" else 0.34 if of.arranged == "side left" else 0.66) - gap / 2
-        widths = (first, usable - first - gap)
-        frames += [frame(margin, widths[0], top - tall), frame(margin + first + gap, widths[1], top - tall)]
-        columns = list(zip(parts, widths, strict=True))
-        later = [frames[1 + (widths[1] > widths[0])]]
-        later = [frame(later[0]._x1, later[0]._width, top)]
+        narrow = usable * (0.5 if of.arranged == "halves" else 0.34) - _GUTTER / 2
+        wide = usable - narrow - _GUTTER
+        left, right = (
+            (margin + wide + _GUTTER, margin) if of.arranged == "side right" else (margin, margin + narrow + _GUTTER)
+        )
+        frames += [frame(left, narrow, top - tall), frame(right, wide, top - tall)]
+        columns = list(zip(parts, (narrow, wide), strict=True))
+        later = [frame(right, wide, top)]
     document.addPageTemplates(
         [PageTemplate("first", frames, onPage=decorate), PageTemplate("later", later, onPage=decorate)]
     )
@@ -197,12 +199,12 @@ def _write(path: Path, person: Person, of: Structure) -> None:
 
 
 def _columns(of: Structure) -> list[tuple[str, ...]]:
-    """The sections of each column."""
+    """The sections of each column, the narrow one first: only the other goes on to a second page."""
     if not of.arranged.startswith(("side", "halves")):
         return [of.order]
     narrow = tuple(name for name in of.order if name not in ("summary", "experience", "projects", "education"))
     wide = tuple(name for name in of.order if name not in narrow)
-    return [narrow, wide] if of.arranged in ("side left", "halves") else [wide, narrow]
+    return [narrow, wide]
 
 
 class _Drawing:
@@ -250,7 +252,7 @@ class _Drawing:
             if name not in pair:
                 yield from self.titled(name, width)
         if pair:
-            half = width / 2 - 4 * mm
+            half = width / 2 - 8 * mm
             sides = [[*self.titled(name, half, above=True)] for name in pair]
             space = {"colWidths": [width / 2, width / 2], "style": _TOP}
             yield Spacer(1, of.size)
@@ -274,7 +276,11 @@ class _Drawing:
         gutter = 0.0 if above or not of.titled.startswith("gutter") else 36 * mm
         size = of.size * scale
         if gutter:
-            widest = max(pdfmetrics.stringWidth(word, FONTS[of.font][1], 1) for word in title.split())
+            widest = max(
+                pdfmetrics.stringWidth(word, FONTS[of.font][1], 1)
+                for each in of.titles.values()
+                for word in each.upper().split()
+            )
             size = min(size, (gutter - 14) / widest)
         heading = self.words(text, size=size, align=0 if above else align, ink=HexColor("#1f5673"), above=of.size)
         made = list(self.content(name, width - gutter))
@@ -423,9 +429,10 @@ class _Drawing:
             elif of.skills == "bullets":
                 yield from self.items(flat)
             else:
-                rows = [flat[at : at + 3] for at in range(0, len(flat), 3)]
-                cells = [[*map(self.words, row), *[""] * (3 - len(row))] for row in rows]
-                yield Table(cells, colWidths=[width / 3] * 3, style=_TOP)
+                count = 3 if width > _WIDE else 2
+                rows = [flat[at : at + count] for at in range(0, len(flat), count)]
+                cells = [[*map(self.words, row), *[""] * (count - len(row))] for row in rows]
+                yield Table(cells, colWidths=[width / count] * count, style=_TOP)
             yield from (self.words(f"{group}: {', '.join(skills)}") for group, skills in extra)
             return
         for group, skills in [*groups, *extra]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.ingestion.parsers.careers.dates import MONTHS, DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.dates import MONTHS, DateRange, date_ranges, durations, stacked_range
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import SECTION_NAMES, section_of
 from pipelines.ingestion.parsers.careers.vocabulary import MAX_CACHED_LENGTH, cached_for_short_text
@@ -110,6 +110,22 @@ def test_other_numbers_are_not_dates(text: str) -> None:
 
 def test_an_ambiguous_month_word_is_left_out() -> None:
     assert [found.text for found in date_ranges("We rolled out 2019. Out de 2019 sim.")] == ["2019", "Out de 2019"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("2019\t2022", ("2019", "2022", False)),
+        ("2022\n2019", ("2019", "2022", False)),
+        ("Mar 2019\n\nPresent", ("2019-03", None, True)),
+        ("2019\tBerlin", None),
+        ("2019", None),
+        ("2015\t2016\t2017", None),
+    ],
+)
+def test_two_ends_alone_in_columns_or_lines_are_a_range(text: str, stated: tuple | None) -> None:
+    found = stacked_range(f"x {text}", 2, len(text) + 2)
+    assert (found and (found.start_month, found.end_month, found.current)) == stated
 
 
 def test_dates_are_in_order_without_overlap() -> None:

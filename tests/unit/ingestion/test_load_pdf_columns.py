@@ -408,3 +408,56 @@ def test_two_columns_of_short_lines_with_headings_of_their_own_are_read_apart_th
             heads = words in ("Experience", "Skills", "Languages")
             page.append((x, 740 - 14 * n, words, BOLD if heads else BODY, 13 if heads else 10))
     assert load_bytes(make_pdf([page]), "a.pdf").text.split() == " ".join(["Ann Pilot", *left, *right]).split()
+
+
+def gutter_page(titles: Sequence[str], bodies: Sequence[Sequence[str]], place: Callable, size: float = 10) -> list:
+    """Titles of sections, placed by `place(text, y)`, with their bodies from x = 200 on, from the top."""
+    lines, y = [(60, 790, "Ann Lee", BOLD, 20)], 740
+    for title, body in zip(titles, bodies, strict=True):
+        lines += [place(title, y), *column(body, 200, y, size=size)]
+        y -= 13 * len(body) + 20
+    return lines
+
+
+BODIES = [
+    ["Cook, Halden Foods, Leeds", "Mar 2019 – Present", "Ran a kitchen of eighteen and its budget."],
+    ["Marwick College of the Arts", "BA in History, 2012 – 2015"],
+    ["Menu design, Butchery, Costing", "Rotas, Hiring, Training"],
+]
+
+
+@pytest.mark.parametrize("font", [BODY, BOLD])
+@pytest.mark.parametrize("edge", ["left", "right"])
+def test_known_titles_in_a_gutter_head_their_sections_in_any_type(load_bytes, make_pdf, font: str, edge: str) -> None:
+    def place(title: str, y: float) -> tuple:
+        return (60, y, title, font, 10) if edge == "left" else right_aligned(title, 180, y, 10, font)
+
+    document = load_bytes(make_pdf([gutter_page(["Work", "Education", "Skills"], BODIES, place)]), "a.pdf")
+    headings = [document.text[b.start : b.end] for b in document.blocks if b.kind == "heading"]
+    assert headings == ["Ann Lee", "Work", "Education", "Skills"]
+    assert document.text.index("Work") < document.text.index("Cook") < document.text.index("Education")
+
+
+def test_labels_beside_short_values_are_no_gutter_of_titles(load_bytes, make_pdf) -> None:
+    labels, values = ["Programming", "Languages", "Platforms"], [["Go, Rust"], ["English, Greek"], ["Linux"]]
+    document = load_bytes(make_pdf([gutter_page(labels, values, lambda text, y: (60, y, text, BODY, 10))]), "a.pdf")
+    assert "Languages\tEnglish, Greek" in document.text
+
+
+@pytest.mark.parametrize("order", ["row by row", "column by column"])
+def test_blocks_below_titles_in_one_row_are_read_one_after_the_other(load_bytes, make_pdf, order: str) -> None:
+    left = column(["Skills", "Menu design, Costing", "Butchery"], 60, 400)
+    right = column(["Languages", "English: fluent", "Greek: basic"], 320, 400)
+    page = [(60, 790, "Ann Lee", BOLD, 20), *column(PROSE, 60, 740), *ORDERS[order](left, right)]
+    text = load_bytes(make_pdf([page]), "a.pdf").text
+    assert text.index("Butchery") < text.index("Languages") < text.index("English")
+
+
+@pytest.mark.parametrize("last", ["2022", "Present"])
+def test_a_date_right_below_a_date_is_read_beside_it(load_bytes, make_pdf, last: str) -> None:
+    dates = [*column(["2019", last], 60, 700), *column(["2015", "2018"], 60, 600)]
+    first = column(["Cook, Halden Foods, Leeds", "A kitchen of eighteen people", "and its budget"], 120, 700)
+    second = column(["Baker, Quillon and Sons", "Bread for the whole town", "and its harbour"], 120, 600)
+    text = load_bytes(make_pdf([[*dates, *first, *second]]), "a.pdf").text
+    assert "2015\t2018\tBaker" in text
+    assert text.index(last) < text.index("Cook")

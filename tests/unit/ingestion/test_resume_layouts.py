@@ -123,3 +123,30 @@ def test_a_year_inside_a_position_and_words_of_work_in_an_employers_name_leave_b
         ("Mersea Group", "Clerk, from 2012 head clerk (night)"),
         ("Pell Ltd", "Scheduler"),
     ]
+
+
+def test_a_position_in_a_heading_below_the_dates_of_a_company_is_one_job() -> None:
+    text = "".join(
+        f"### {company}\n\n### {place}\n\n{dates}\n\n### {position}\n\nHighlights\n\n- Led a team\n\n"
+        for company, place, dates, position in (
+            ("Harrow Hospital", "Smallvik, OH", "2019 – Present", "Charge Nurse"),
+            ("Pell Clinic", "Grandvik, OH", "2015 – 2019", "Staff Nurse, Step-Down Unit"),
+        )
+    )
+    found = records(f"# Ann Lee\n\n## Experience\n\n{text}", JobFacts)
+    assert [(job.company, job.position, job.location) for job in found] == [
+        ("Harrow Hospital", "Charge Nurse", "Smallvik, OH"),
+        ("Pell Clinic", "Staff Nurse, Step-Down Unit", "Grandvik, OH"),
+    ]
+
+
+def test_a_range_of_dates_inside_a_sentence_dates_no_job() -> None:
+    sentence = "Moved the archive (1996–2012) into one searchable store, working with the Marwick Institute"
+    text = f"# Ann Lee\n\n## Work\n\nEngineer, Pell Ltd\n2019 – 2021\n\n{sentence}\n"
+    assert jobs(text) == [("Pell Ltd", "Engineer")]
+
+
+def test_a_known_place_that_follows_a_company_without_a_comma_is_its_place() -> None:
+    text = "# Ann Lee\n\n## Work\n\n### Harrow Foods Cleveland, OH\n\n2019 – 2021\n\nEngineer\n"
+    (job,) = records(text, JobFacts)
+    assert (job.company, job.location) == ("Harrow Foods", "Cleveland, OH")

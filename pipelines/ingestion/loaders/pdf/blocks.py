@@ -89,7 +89,7 @@ def group_lines(lines: Sequence[PdfLine], style: DocumentStyle) -> list[LineGrou
         below = lines[position + 1] if position + 1 < len(lines) else None
         level = _heading_level(line, above, below, style)
         if level:
-            if not (groups and _continues_heading(groups[-1], line, level)):
+            if not (groups and _continues_heading(groups[-1], line, level, edges[position - 1])):
                 groups.append(LineGroup("heading", level=level))
         elif is_item(line.text):
             groups.append(LineGroup("list"))
@@ -159,8 +159,8 @@ def _heading_level(line: PdfLine, above: PdfLine | None, below: PdfLine | None, 
     if line.size >= style.size * HEADING_SIZE:
         return min(style.heading_sizes.index(line.size) + 1, 6) if line.size in style.heading_sizes else 0
     least = min(len(style.heading_sizes) + 1, 6)
-    if line.size < style.size * 0.9:
-        return 0
+    if line.title or line.size < style.size * 0.9:
+        return least if line.title else 0
     if (
         is_capitals(line.text)
         and not _is_name_of_thing(line.text)
@@ -177,10 +177,14 @@ def _heading_level(line: PdfLine, above: PdfLine | None, below: PdfLine | None, 
     return level if apart and followed else 0
 
 
-def _continues_heading(group: LineGroup, line: PdfLine, level: int) -> bool:
+def _continues_heading(group: LineGroup, line: PdfLine, level: int, right: float) -> bool:
+    """True for the next line of a heading that has no room in the one above, or that a gutter wraps."""
     last = group.lines[-1]
     near = _same_column(last, line) and 0 < last.y - line.y < 1.8 * line.size
-    return group.kind == "heading" and group.level == level and last.size == line.size and near
+    if group.kind != "heading" or group.level != level or (last.size, last.bold) != (line.size, line.bold) or not near:
+        return False
+    goes_on = line.text[0].islower() or _breaks_off(last.text) or last.hyphen
+    return last.title or goes_on or _fills(last, line, right - 2 * line.size)
 
 
 def _begins(group: LineGroup, line: PdfLine, below: PdfLine | None, style: DocumentStyle, edge: Edge) -> bool:

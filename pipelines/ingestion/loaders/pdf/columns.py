@@ -13,7 +13,7 @@ from statistics import fmean
 
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, same_row, usual_size
 from pipelines.ingestion.loaders.pdf.rows import body_edge, read_rows
-from pipelines.ingestion.loaders.pdf.titles import Band, bands_of
+from pipelines.ingestion.loaders.pdf.titles import Band, bands_of, titles_in_row
 from pipelines.ingestion.loaders.rendering import DATED
 from pipelines.text import has_words
 
@@ -91,7 +91,7 @@ def _split_columns(
         depth: How often the page has been cut already.
     """
     total = total or len(lines)
-    cut = _best_cut(lines, known, total) if depth < _MAX_DEPTH else None
+    cut = (_best_cut(lines, known, total) or _cut_below_titles(lines)) if depth < _MAX_DEPTH else None
     if cut is None:
         return [list(lines)] if lines else []
     parts = (cut.above, cut.left, cut.right, cut.below)
@@ -115,6 +115,18 @@ def _best_cut(lines: Sequence[PdfLine], known: Sequence[float], total: int) -> G
             -cut.size,
         ),
     )
+
+
+def _cut_below_titles(lines: Sequence[PdfLine]) -> Gutter | None:
+    """The cut into blocks that stand side by side below titles of sections in one row."""
+    found = titles_in_row(lines)
+    if found is None:
+        return None
+    x, above, inside = found
+    taken = {id(line) for line in (*above, *inside)}
+    left = [line for line in inside if line.x0 < x - 2]
+    right = [line for line in inside if line.x0 >= x - 2]
+    return Gutter(x, above, left, right, [line for line in lines if id(line) not in taken])
 
 
 def _starts(lines: Sequence[PdfLine]) -> list[float]:
@@ -190,7 +202,7 @@ def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
     few, many = sorted((left, right), key=len)
     on_the_right = few is right
     few = _rows_with_text_beside(few, many)
-    if not few or _are_side_notes(few, many, on_the_right):
+    if not few or _are_dates_beside(cut) or _are_side_notes(few, many, on_the_right):
         return False
     level = _aligned_share(few, many)
     if level == 1 and len(few) == len(many) and max(_mean_words(few), _mean_words(many)) < _PROSE_WORDS:
@@ -201,6 +213,13 @@ def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
     if level < 0.7 or sum(map(_is_heading_like, few)) >= 2:
         return True
     return min(_mean_words(few), _mean_words(many)) >= _PROSE_WORDS and len(few) > 0.5 * len(many)
+
+
+def _are_dates_beside(cut: Gutter) -> bool:
+    """True if most of what stands first right of the cut, on rows with text left of it, are dates of that text."""
+    rows = group_rows([*cut.left, *cut.right])
+    first = [next(line for line in row if line.x0 >= cut.x - 2) for row in rows if row[0].x0 < cut.x - 2 <= row[-1].x0]
+    return bool(first) and 2 * sum(bool(DATED.search(line.text)) for line in first) > len(first)
 
 
 def _are_side_notes(few: Sequence[Sequence[PdfLine]], many: Sequence[Sequence[PdfLine]], on_the_right: bool) -> bool:

@@ -42,6 +42,7 @@ class PdfLine:
         chip: The small box that it is drawn in; 0 without one.
         drawn: Its size as drawn, where `size` is in half points.
         faint: True if all of it is drawn as watermarks are, as in `Word`.
+        title: True if it heads a section by where it stands, whatever its type.
     """
 
     text: str
@@ -64,6 +65,7 @@ class PdfLine:
     chip: int = 0
     drawn: float = 0.0
     faint: bool = False
+    title: bool = False
 
 
 def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:

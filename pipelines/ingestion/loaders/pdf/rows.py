@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from pipelines.bullets import SIGNS, mark_end
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, merge_lines, usual_size
 from pipelines.ingestion.loaders.rendering import DATED
-from pipelines.text import word_parts
+from pipelines.ingestion.parsers.careers.dates import PRESENT
+from pipelines.text import fold, word_parts
 
 _MAX_NUMBER = 4  # characters of an item's number: "(12)"
 _NAME = 1.3
@@ -19,6 +21,8 @@ _JOINTS = "-–—&/"
 _JOINING = frozenset("and to bis und à au et a y e al".split())
 _CONTINUING = frozenset("and to present current".split())
 _MIN_MONTH = 3  # letters
+_PAIR = 2  # words of a month and its year
+_EVEN = 1.1  # of the least distance
 
 
 def is_item(text: str) -> bool:
@@ -40,9 +44,15 @@ def read_rows(lines: Sequence[PdfLine], column: int, known: Sequence[float] = ()
     rows = group_rows(lines)
     x = body_edge(rows, known)
     stream: list[PdfLine] = []
+    lower = _lower_dates([row[0] for row in rows if x is not None and row[0].x1 <= x])
     for row in rows:
         notes = [line for line in row if x is not None and _is_left_note(line, row, x, stream)]
         rest = [line for line in row if not any(line is note for note in notes)]
+        if notes and id(notes[0]) in lower and (above := _line_above(stream, notes[0])) is not None:
+            stream[above] = replace(stream[above], left=(*stream[above].left, notes[0]))
+            notes = []
+            if not rest:
+                continue
         rest = _join_sentences(rest)
         rest = _join_wrapped_notes(stream, rest)
         main = replace(rest[0], column=column, right=tuple(rest[1:])) if rest else None
@@ -70,6 +80,27 @@ def body_edge(rows: Sequence[Sequence[PdfLine]], known: Sequence[float] = ()) ->
         if alone and enough and (best is None or len(notes) > best[0]):
             best = len(notes), float(edge)
     return best[1] if best else None
+
+
+def _lower_dates(notes: Sequence[PdfLine]) -> set[int]:
+    """The ids of dates that stand right below a date, where dates do so in twos: "2019" above "2022"."""
+    dates = [note for note in notes if _is_bare_date(note.text)]
+    gaps = [(above.y - note.y) / note.size for above, note in pairwise(dates) if above.page == note.page]
+    nearest = min((gap for gap in gaps if gap > 0), default=_CLOSE)
+    close = [
+        number
+        for number, (above, note) in enumerate(pairwise(dates), start=1)
+        if above.size == note.size and 0 < (above.y - note.y) / note.size <= min(_EVEN * nearest, _CLOSE)
+    ]
+    is_paired = all(after - before > 1 for before, after in pairwise(close))
+    return {id(dates[number]) for number in close} if is_paired else set()
+
+
+def _is_bare_date(text: str) -> bool:
+    """True for a year or a month and nothing else, and for the word for today."""
+    words = text.split()
+    is_year = len(words) <= _PAIR and words[-1].isdecimal() and bool(DATED.search(text))
+    return is_year or bool(DATED.fullmatch(text)) or (len(words) == 1 and fold(text) in PRESENT)
 
 
 def _is_left_note(line: PdfLine, row: Sequence[PdfLine], x: float, stream: Sequence[PdfLine]) -> bool:

@@ -158,6 +158,20 @@ def date_ranges(text: str) -> list[DateRange]:
     return found
 
 
+def stacked_range(text: str, start: int, end: int) -> DateRange | None:
+    """The range of which `text[start:end]` holds nothing but the two ends, in columns or lines, in either order."""
+    words = text[start:end]
+    points = [point for point in date_ranges(words) if not point.end_month and not point.current]
+    rest = words
+    for point in reversed(points):
+        rest = rest[: point.start] + rest[point.end :]
+    is_open = fold(rest.strip()) in PRESENT
+    if (len(points), is_open) not in ((1, True), (2, False)) or (rest.strip() and not is_open):
+        return None
+    first, *last = sorted(point.start_month for point in points)
+    return DateRange(start, end, words, first, last[0] if last else None, is_open)
+
+
 def durations(text: str) -> list[tuple[int, int]]:
     """The spans of durations ("(2 years 3 months)", "1 an 2 mois") in order, including brackets around them."""
     return [match.span() for match in _DURATION.finditer(_folded(text))]

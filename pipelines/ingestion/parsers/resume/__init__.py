@@ -207,7 +207,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 8
+    version: int = 9
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -94,9 +94,19 @@ def _with_undated_headings(
     found += [
         (number, number)
         for number, one in enumerate(lines)
-        if number > anchors[0] and number not in taken and one.line.level in levels and _names_job(one)
+        if number > anchors[0]
+        and number not in taken
+        and one.line.level in levels
+        and _names_job(one)
+        and not (number - 1 in anchors and not _has_title(lines, found, number - 1))
     ]
     return sorted(found)
+
+
+def _has_title(lines: Sequence[DatedLine], found: Sequence[tuple[int, int]], anchor: int) -> bool:
+    """True if a line of the entry with these dates, down to them, names a position."""
+    start = next(start for start, at in found if at == anchor)
+    return any(has_title(part.words) for one in lines[start : anchor + 1] for part in one.parts)
 
 
 def _names_job(one: DatedLine) -> bool:

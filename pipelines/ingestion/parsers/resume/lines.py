@@ -9,7 +9,7 @@ from typing import Literal
 from pipelines.blocks import fill_gaps
 from pipelines.bullets import item_body
 from pipelines.headings import trim_span
-from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, stacked_range
 from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.separators import split_at
 from pipelines.ingestion.parsers.careers.vocabulary import (
@@ -64,6 +64,7 @@ _RUNNING = re.compile(
     re.IGNORECASE,
 )
 _MAX_RUNNING = 80
+_MAX_PRESENT = 12  # letters of a word for today
 Span = tuple[int, int]
 
 
@@ -243,7 +244,8 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     those with the least indent name the entries.
     """
     lines = [piece for line in lines for piece in _without_run_in_text(text, line)]
-    marked = [_dated_line(text, _labelled_item_as_text(text, line)) for line in lines]
+    lines = _with_stacked_lines(text, [_labelled_item_as_text(text, line) for line in lines])
+    marked = [_dated_line(text, line) for line in lines]
     marked = _with_items_below_dates(text, _with_named_items(text, marked))
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
@@ -251,6 +253,18 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     least = min(items)
     named = [_dated_line(text, _as_text(line, least)) for line in lines]
     return named if any(one.has_range for one in named if one.anchor) else marked
+
+
+def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
+    """The lines; two that hold nothing but the ends of a range are one."""
+    found: list[ResumeLine] = []
+    for line in lines:
+        above = found[-1] if found and found[-1].kind == line.kind == "text" else None
+        if above and line.end - above.start < _LONG_LINE and stacked_range(text, above.body, line.end):
+            found[-1] = replace(above, end=line.end)
+        else:
+            found.append(line)
+    return found
 
 
 def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
@@ -357,6 +371,7 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     dates = tuple(
         replace(found, start=found.start + line.start, end=found.end + line.start) for found in date_ranges(raw)
     )
+    dates = _with_stacked(text, line, dates)
     lengths = [(start + line.start, end + line.start) for start, end in durations(raw)]
     ranges = [date for date in dates if date.end_month or date.current]
     holes = [(date.start, date.end) for date in ranges or dates] + lengths  # "Cook, from 2010 head chef" is one name
@@ -368,6 +383,18 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))
     anchor = _date_position(text, line, dates, parts) if dates and (named or not parts) else ""
     return DatedLine(line, dates, parts, anchor, named and bool(parts))
+
+
+def _with_stacked(text: str, line: ResumeLine, dates: tuple[DateRange, ...]) -> tuple[DateRange, ...]:
+    """The dates; two ends in columns of their own at the start of the line are one range: "2019\t2022\tCook"."""
+    if not dates or dates[0].end_month or dates[0].current or dates[0].start > line.body + _MAX_PRESENT:
+        return dates
+    cells = text[line.body : line.end].split("\t")
+    for count in (1, 2):
+        end = line.body + len("\t".join(cells[:count]))
+        if found := stacked_range(text, line.body, end):
+            return (found, *(date for date in dates if date.start >= end))
+    return dates
 
 
 def _dated_item(text: str, line: ResumeLine, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:
@@ -423,12 +450,13 @@ def _date_position(text: str, line: ResumeLine, dates: tuple[DateRange, ...], pa
     if all(not piece.strip(" \t*_)]|•·,") or _is_aside(piece) for piece in after.translate(_TABS).split("\t")):
         gap = _OPEN_BEFORE.search(before)
         return f"last{gap[0].strip()[:1] or 'tab'}" if gap else "last space"
+    words = after.lstrip(" )]").split()
+    is_sentence = len(words) > _FEW_WORDS // 2 and words[0].islower()  # "the archive (1996–2012) into one store"
     marks = "\t|•·([", ",:;/–—-"
-    if line.kind == "row" or any(mark in before[-3:] + after[:3] for mark in marks[0]):
-        return "inside"
-    if any(mark in before[-3:] for mark in marks[1]) and any(mark in after[:3] for mark in marks[1]):
-        return "inside"
-    return ""
+    around = before[-3:], after[:3]
+    is_apart = line.kind == "row" or any(mark in "".join(around) for mark in marks[0])
+    is_apart = is_apart or all(any(mark in side for mark in marks[1]) for side in around)
+    return "inside" if is_apart and not is_sentence else ""
 
 
 def _is_aside(piece: str) -> bool:
