@@ -76,7 +76,10 @@ class Furniture:
 
 @dataclass(frozen=True, slots=True)
 class LineBox:
-    """The position of the line `text[start:end]` on its page (from 1), in points from the page's lower left corner."""
+    """The position of the line `text[start:end]` on its page (from 1), in points from the page's lower left corner.
+
+    `breaks` are the offsets in the text where it goes on in another font.
+    """
 
     start: int
     end: int
@@ -85,6 +88,7 @@ class LineBox:
     y0: float
     x1: float
     y1: float
+    breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from pipelines.types import Audience, Block, Document, Filters, Furniture, LineB
 _STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata", "structure"}
 _PLAIN = {field.name for field in fields(Document)} - _STRUCTURED
 
+_PLACE = 7  # values of a box without its breaks
 ADDED_NODES = "llamaindex"  # the source kind of a document whose text is made of added nodes
 ADDED_SOURCE = f"{ADDED_NODES}:"
 ADDED_RECIPE = f"{ADDED_NODES}@1"
@@ -123,6 +124,12 @@ def write_documents(connection: Connection, written: Sequence[Document], *, keep
             [_row(document) for document in written if document.id in stored],
         )
     return kept
+
+
+def _box(stored: Sequence[Any]) -> LineBox:
+    """The box of stored values; documents that were stored before fonts were read have no breaks."""
+    place, breaks = stored[:_PLACE], stored[_PLACE:]
+    return LineBox(*place, *map(tuple, breaks))
 
 
 def _row(document: Document) -> dict[str, Any]:
@@ -263,7 +270,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
         pages=tuple(row["pages"]),
         pages_without_text=tuple(row["pages_without_text"]),
         blocks=tuple(Block(start, end, kind, level) for start, end, kind, level in row["blocks"]),
-        boxes=tuple(LineBox(*box) for box in row["boxes"]),
+        boxes=tuple(map(_box, row["boxes"])),
         structure=row.get("structure") or {},
         metadata=row["metadata"],
     )
@@ -426,7 +433,7 @@ def lines_of(
     """The lines of a document that these spans reach into, in the order of its text; none if it may not be seen."""
     d = documents.c
     row = connection.execute(select(d.boxes).where(d.id == document_id, seen_by(audience))).one_or_none()
-    lines = (LineBox(*box) for box in row.boxes) if row else ()
+    lines = map(_box, row.boxes) if row else ()
     return tuple(line for line in lines if any(line.start < end and start < line.end for start, end in spans))
 
 

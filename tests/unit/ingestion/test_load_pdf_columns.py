@@ -461,3 +461,11 @@ def test_a_date_right_below_a_date_is_read_beside_it(load_bytes, make_pdf, last:
     text = load_bytes(make_pdf([[*dates, *first, *second]]), "a.pdf").text
     assert "2015\t2018\tBaker" in text
     assert text.index(last) < text.index("Cook")
+
+
+def test_a_box_says_where_its_line_goes_on_in_another_font(load_bytes, make_pdf) -> None:
+    first = "Charge Nurse,"
+    page = [(60, 700, first, BOLD, 10), (60 + stringWidth(f"{first} ", BOLD, 10), 700, "Harrow Hospital", BODY, 10)]
+    document = load_bytes(make_pdf([page]), "a.pdf")
+    (box,) = document.boxes
+    assert [document.text[at:] for at in box.breaks] == ["Harrow Hospital"]

@@ -3,8 +3,9 @@
 import pytest
 
 from pipelines.blocks import markdown_blocks, text_blocks
-from pipelines.facts import JobFacts, PersonFacts, records_of
+from pipelines.facts import JobFacts, PersonFacts, SkillsFacts, records_of
 from pipelines.ingestion.parsers.resume import ResumeParser
+from pipelines.types import LineBox
 
 TWO = [("Harrow NV", "Staff Engineer"), ("Pell Ltd", "Senior Engineer")]
 TEAMS = [("Quillon Corp", "Manager, Payments"), ("Quillon Corp", "Senior Engineer, Ledger")]
@@ -150,3 +151,59 @@ def test_a_known_place_that_follows_a_company_without_a_comma_is_its_place() -> 
     text = "# Ann Lee\n\n## Work\n\n### Harrow Foods Cleveland, OH\n\n2019 – 2021\n\nEngineer\n"
     (job,) = records(text, JobFacts)
     assert (job.company, job.location) == ("Harrow Foods", "Cleveland, OH")
+
+
+def in_fonts(lines: list[list[str]]) -> tuple[str, list[LineBox]]:
+    """The text of lines whose pieces are each in a font of their own, and their boxes."""
+    text, boxes = "", []
+    for number, pieces in enumerate(lines):
+        start, breaks = len(text), []
+        for piece in pieces:
+            breaks.append(len(text))
+            text += piece
+        boxes.append(
+            LineBox(start, len(text), 1, 60.0, 700.0 - 13 * number, 400.0, 710.0 - 13 * number, tuple(breaks[1:]))
+        )
+        text += "\n"
+    return text, boxes
+
+
+def test_a_change_of_font_ends_a_position_that_has_a_comma_itself() -> None:
+    lines = [["Ann Lee"], ["EXPERIENCE"]]
+    jobs_of = (("Nurse, Day Unit", "Harrow, Leeds, UK", "2019 – 2021"), ("Cook", "Pell, Lyon", "2015"))
+    for position, company, dates in jobs_of:
+        lines += [[f"{position}, ", company], [dates]]
+    text, boxes = in_fonts(lines)
+    pieces = ResumeParser().pieces(text, text_blocks(text), boxes)
+    found = [record for piece in pieces for record in records_of(piece.facts) if isinstance(record, JobFacts)]
+    assert (found[0].company, found[0].position, found[0].location) == ("Harrow", "Nurse, Day Unit", "Leeds, UK")
+
+
+def test_a_group_of_skills_in_a_font_of_its_own_needs_no_colon() -> None:
+    text, boxes = in_fonts([["Ann Lee"], ["SKILLS"], ["Platforms ", "Linux, AWS"], ["Business ", "Scrum, Sales"]])
+    pieces = ResumeParser().pieces(text, text_blocks(text), boxes)
+    found = [record for piece in pieces for record in records_of(piece.facts) if isinstance(record, SkillsFacts)]
+    assert [(one.group, one.skills) for one in found] == [
+        ("Platforms", ("Linux", "AWS")),
+        ("Business", ("Scrum", "Sales")),
+    ]
+
+
+@pytest.mark.parametrize("form", ["{dates}\t• {item}", "• {item}\t{dates}"])
+def test_a_list_item_beside_dates_names_its_job_in_its_first_sentence(form: str) -> None:
+    entries = (
+        ("2019 – 2021", "Staff Engineer, Harrow Foods. Led a team of nine. Cut the cost."),
+        ("2017 – 2019", "Senior Engineer, Pell Brothers. Built a pipeline."),
+    )
+    lines = "\n\n".join(form.format(dates=dates, item=item) for dates, item in entries)
+    named = [("Harrow Foods", "Staff Engineer"), ("Pell Brothers", "Senior Engineer")]
+    assert jobs(f"Ann Lee\n\nEXPERIENCE\n\n{lines}\n") == named
+
+
+def test_a_heading_like_other_sections_opens_one_though_dates_are_near() -> None:
+    text = (
+        "# Ann Lee\n\n## SKILLS\n\nGo, Rust\n\n## SUMMARY\n\nBuilds.\n\n## EDUCATION\n\n### BA in History\n\n"
+        "Marwick College\n\n2010 – 2013\n\n## THE ROAD TO HERE\n\nStaff Engineer, Harrow NV\n\n2019 – 2021\n\n"
+        "Senior Engineer, Pell Ltd\n\n2017 – 2019\n"
+    )
+    assert jobs(text) == TWO

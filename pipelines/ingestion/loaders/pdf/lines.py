@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -43,6 +43,8 @@ class PdfLine:
         drawn: Its size as drawn, where `size` is in half points.
         faint: True if all of it is drawn as watermarks are, as in `Word`.
         title: True if it heads a section by where it stands, whatever its type.
+        font: The name of the font of its first word with letters.
+        breaks: Where its words go on in another font, as offsets in its text.
     """
 
     text: str
@@ -66,6 +68,8 @@ class PdfLine:
     drawn: float = 0.0
     faint: bool = False
     title: bool = False
+    font: str = ""
+    breaks: tuple[int, ...] = ()
 
 
 def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:
@@ -192,7 +196,20 @@ def _line(words: Sequence[Word], page: int, order: int) -> PdfLine:
         chip=words[0].chip if words[0].chip == words[-1].chip else 0,
         drawn=base.drawn,
         faint=all(word.faint for word in words),
+        font=lettered[0].font,
+        breaks=tuple(_breaks(words)),
     )
+
+
+def _breaks(words: Sequence[Word]) -> Iterator[int]:
+    """The offsets of the words in another font than the word with letters before them."""
+    offset, font = 0, ""
+    for word in words:
+        if any(map(str.isalnum, word.text)):
+            if font not in ("", word.font):
+                yield offset
+            font = word.font
+        offset += len(word.text) + 1
 
 
 def _join_pieces(lines: list[PdfLine]) -> list[PdfLine]:
@@ -238,6 +255,7 @@ def same_row(one: PdfLine, other: PdfLine) -> bool:
 def merge_lines(one: PdfLine, other: PdfLine) -> PdfLine:
     """Two lines of one row as one."""
     longer = max(one, other, key=lambda line: len(line.text))
+    joint = len(one.text) + 1
     return replace(
         longer,
         text=f"{one.text} {other.text}",
@@ -248,6 +266,8 @@ def merge_lines(one: PdfLine, other: PdfLine) -> PdfLine:
         bottom=min(one.bottom, other.bottom),
         top=max(one.top, other.top),
         order=min(one.order, other.order),
+        font=one.font,
+        breaks=(*one.breaks, *[joint] * (one.font != other.font), *(joint + at for at in other.breaks)),
     )
 
 

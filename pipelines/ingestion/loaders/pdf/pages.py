@@ -132,7 +132,8 @@ def _tabbed_spans(notes: Sequence[PdfLine], start: int) -> Iterator[tuple[PdfLin
 def _box(line: PdfLine, start: int, end: int) -> LineBox:
     one, other = rotate(line.x0, line.bottom, line.turn), rotate(line.x1, line.top, line.turn)
     (x0, x1), (y0, y1) = sorted((one[0], other[0])), sorted((one[1], other[1]))
-    return LineBox(start, end, line.page, round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1))
+    breaks = tuple(start + at for at in line.breaks)
+    return LineBox(start, end, line.page, round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1), breaks)
 
 
 def join_lines(lines: Sequence[PdfLine], spelling: DocumentSpelling = DocumentSpelling()) -> tuple[str, list[int]]:

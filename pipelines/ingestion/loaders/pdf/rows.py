@@ -7,7 +7,6 @@ from itertools import pairwise
 from pipelines.bullets import SIGNS, mark_end
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, merge_lines, usual_size
 from pipelines.ingestion.loaders.rendering import DATED
-from pipelines.ingestion.parsers.careers.dates import PRESENT
 from pipelines.text import fold, word_parts
 
 _MAX_NUMBER = 4  # characters of an item's number: "(12)"
@@ -41,9 +40,28 @@ def read_rows(lines: Sequence[PdfLine], column: int, known: Sequence[float] = ()
         column: Its place in the reading order of its page.
         known: Where text begins beside side notes in other columns of the document.
     """
-    rows = group_rows(lines)
-    x = body_edge(rows, known)
     stream: list[PdfLine] = []
+    for rows, x in _with_edges(group_rows(lines), known):
+        _read_part(stream, rows, x, column)
+    return _separate_labels(_pull_up(_set_limits(stream)), usual_size(lines))
+
+
+def _with_edges(rows: list[list[PdfLine]], known: Sequence[float]) -> list[tuple[list[list[PdfLine]], float | None]]:
+    """The rows below each heading with the left edge of their text; that of the column where they show none."""
+    size = HEADING_SIZE * usual_size([line for row in rows for line in row])
+    parts: list[list[list[PdfLine]]] = [[]]
+    for row in rows:
+        if len(row) == 1 and row[0].size >= size:
+            parts.append([])
+        parts[-1].append(row)
+    whole = body_edge(rows, known)
+    seen = [*known, *(edge for part in parts if (edge := body_edge(part)) is not None)]
+    edges = (body_edge(part, seen) for part in parts)
+    return [(part, whole if edge is None else edge) for part, edge in zip(parts, edges, strict=True)]
+
+
+def _read_part(stream: list[PdfLine], rows: Sequence[list[PdfLine]], x: float | None, column: int) -> None:
+    """Append the rows to the stream; what is left of `x` becomes side notes."""
     lower = _lower_dates([row[0] for row in rows if x is not None and row[0].x1 <= x])
     for row in rows:
         notes = [line for line in row if x is not None and _is_left_note(line, row, x, stream)]
@@ -57,7 +75,6 @@ def read_rows(lines: Sequence[PdfLine], column: int, known: Sequence[float] = ()
         rest = _join_wrapped_notes(stream, rest)
         main = replace(rest[0], column=column, right=tuple(rest[1:])) if rest else None
         _add(stream, main, notes, x)
-    return _separate_labels(_pull_up(_set_limits(stream)), usual_size(lines))
 
 
 def body_edge(rows: Sequence[Sequence[PdfLine]], known: Sequence[float] = ()) -> float | None:
@@ -98,6 +115,8 @@ def _lower_dates(notes: Sequence[PdfLine]) -> set[int]:
 
 def _is_bare_date(text: str) -> bool:
     """True for a year or a month and nothing else, and for the word for today."""
+    from pipelines.ingestion.parsers.careers.dates import PRESENT  # the parsers load what sources do without
+
     words = text.split()
     is_year = len(words) <= _PAIR and words[-1].isdecimal() and bool(DATED.search(text))
     return is_year or bool(DATED.fullmatch(text)) or (len(words) == 1 and fold(text) in PRESENT)
@@ -146,6 +165,7 @@ def _join_wrapped_notes(stream: list[PdfLine], row: list[PdfLine]) -> list[PdfLi
 def _continues_note(above: PdfLine, line: PdfLine, *, alone: bool) -> bool:
     """True if the line is right below the note, level with an edge of it, and goes on with what it breaks off."""
     level = abs(above.x1 - line.x1) < _LEVEL or abs(above.x0 - line.x0) < _LEVEL
+    level = level or (is_item(above.text) and 0 < line.x0 - above.x0 < _CLOSE * line.size)
     if not level or above.size != line.size or not 0 < above.y - line.y < _CLOSE * line.size:
         return False
     if _breaks_off(above.text):

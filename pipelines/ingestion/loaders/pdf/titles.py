@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, same_row, usual_size
 from pipelines.ingestion.loaders.pdf.rows import is_item
 from pipelines.ingestion.loaders.rendering import DATED
-from pipelines.ingestion.parsers.careers.section_names import section_of
 
 _MIN_TITLES, _MIN_KNOWN = 3, 2
 _MAX_WORDS = 5
 _BODY_SHARE = 3  # letters beside a title for each of its own
 _GAP = 0.5
 _ALIGNED = 3.0
+_INDENT = 1.5
 _ABOVE = 0.3
 _WRAPPED = 1.6  # type sizes between two lines of one title
 _CAREER = frozenset(("experience", "education"))
@@ -51,6 +51,12 @@ def _in_style(strips: Sequence[Strip], style: tuple[float, bool]) -> list[Strip]
     return [strips[number] for number in numbers] if is_whole else []
 
 
+def _section_of(title: str) -> str:
+    from pipelines.ingestion.parsers.careers.section_names import section_of  # the parsers load what sources do without
+
+    return section_of(title)
+
+
 def _style(title: Sequence[PdfLine]) -> tuple[float, bool]:
     return title[0].size, title[0].bold
 
@@ -75,7 +81,7 @@ def _is_beside(title: PdfLine, other: PdfLine) -> bool:
 def _titled_strips(lines: Sequence[PdfLine], edge: float) -> list[Strip]:
     """What stands left of the edge with what stands right of it, down to the next title or a line across the edge."""
     strips: list[Strip] = []
-    beside = {id(line): abs(x - edge) <= _ALIGNED for line, x in _with_body_beside(lines)}
+    beside = {id(line): -_ALIGNED <= x - edge <= _INDENT * line.size for line, x in _with_body_beside(lines)}
     is_open = False
     for line in sorted(lines, key=lambda line: -_height(line, edge)):
         if line.x1 < edge - _GAP and beside.get(id(line), is_open):
@@ -106,7 +112,7 @@ def _are_titles(titles: Sequence[tuple[PdfLine, ...]], pages: Sequence[Sequence[
         return False
     if len(set(map(_style, titles))) > 1:
         return False
-    known = {section for each in words if (section := section_of(each))}
+    known = {section for each in words if (section := _section_of(each))}
     if len(known) >= _MIN_KNOWN and known & _CAREER and 2 * len(known) >= len(titles):
         return True
     beside = [line for title in titles for line in lines if line is not title[0] and _is_beside(title[0], line)]
@@ -136,7 +142,7 @@ def titles_in_row(lines: Sequence[PdfLine]) -> tuple[float, list[PdfLine], list[
     """
     rows = group_rows(lines)
     for number, row in enumerate(rows):
-        known = {section_of(line.text) for line in row}
+        known = {_section_of(line.text) for line in row}
         if len(row) < 2 or "" in known or len(known) < len(row) or len({_style([line]) for line in row}) > 1:
             continue
         edge = row[1].x0

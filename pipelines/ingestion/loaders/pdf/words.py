@@ -59,6 +59,7 @@ class Word:
     chip: int = 0
     drawn: float = 0.0
     faint: bool = False
+    font: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +302,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
         turn=style.turn,
         drawn=style.drawn,
         faint=style.faint,
+        font=style.font,
     )
 
 

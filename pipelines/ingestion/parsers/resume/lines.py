@@ -1,6 +1,7 @@
 """The lines of a resume: their layout, segments, dates and labels, and whether they could name an entry."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,8 +22,9 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     looks_named,
 )
 from pipelines.ingestion.words import word_lists
+from pipelines.structure import sentences
 from pipelines.text import plain, word_parts
-from pipelines.types import Block
+from pipelines.types import Block, LineBox
 
 LineKind = Literal["heading", "bullet", "row", "text", "more"]
 
@@ -40,6 +42,8 @@ _EDGES = " \t\n\xa0|•·∙●⋅◦▪,;:–—-/"
 _EMPHASIS = "*_`~"
 _LONG_LINE = 60
 _NEAR = 2
+_SIGNS = tuple(",;:–—-|/(·•")
+_MAX_STYLED = 6  # words of a name in a font of its own
 _FEW_LETTERS = 4
 _LISTS = word_lists("resume_labels")
 # The roles of labels, the weakest first; "" is a label that is irrelevant to the job.
@@ -73,7 +77,7 @@ class ResumeLine:
     """A trimmed line `text[start:end]`; its words begin at `body`, after a bullet, a `#` or a pipe.
 
     A `more` line continues the list item above it. `level` is that of a heading, `indent` that of a list item in
-    characters.
+    characters; at `breaks` it goes on in another font.
     """
 
     start: int
@@ -82,6 +86,7 @@ class ResumeLine:
     kind: LineKind
     level: int = 0
     indent: int = 0
+    breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +102,17 @@ class LineSegment:
     aligned: bool = False
 
 
-def lines_of(text: str, blocks: Sequence[Block]) -> list[ResumeLine]:
+def lines_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[ResumeLine]:
     """The lines of the whole text in order; only white space is left out."""
+    breaks = sorted(at for box in boxes for at in box.breaks)
+    lines = _lines_of(text, blocks)
+    if not breaks:
+        return lines
+    spans = ((bisect_right(breaks, line.body), bisect_left(breaks, line.end)) for line in lines)
+    return [replace(line, breaks=tuple(breaks[slice(*span)])) for line, span in zip(lines, spans, strict=True)]
+
+
+def _lines_of(text: str, blocks: Sequence[Block]) -> list[ResumeLine]:
     found: list[ResumeLine] = []
     for block in fill_gaps(text, blocks):
         if block.kind == "heading":
@@ -165,14 +179,20 @@ def unspaced(words: str) -> str:
     return " ".join("".join(word.split()) for word in words.strip().replace("\t", "  ").split("  ") if word.strip())
 
 
-def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] = ()) -> list[LineSegment]:
-    """The segments of `text[start:end]` with words, in order; holes (dates) separate segments and are left out."""
+def segments(
+    text: str, start: int, end: int, holes: Sequence[tuple[int, int]] = (), breaks: Sequence[int] = ()
+) -> list[LineSegment]:
+    """The segments of `text[start:end]` with words, in order; holes (dates) separate segments and are left out.
+
+    So do breaks, where a name in one font ends and another begins.
+    """
     found: list[LineSegment] = []
     whole = unspaced(text[start:end])
     if whole != text[start:end]:
         return [LineSegment(start, end, whole)]
     cuts = [(match.start(), match.end()) for match in _STRONG.finditer(text, start, end)]
     inside = [hole for hole in holes if start <= hole[0] and hole[1] <= end]
+    inside += [(at, at) for at in breaks if start < at < end and _parts_names(text, start, at)]
     opened = start
     for begin, finish in [*sorted([*cuts, *inside]), (end, end)]:
         if begin > opened:
@@ -182,6 +202,13 @@ def segments(text: str, start: int, end: int, holes: Sequence[tuple[int, int]] =
                 found.append(LineSegment(first, last, words, bool(found) and "\t" in text[first - _NEAR : first]))
         opened = max(opened, finish)
     return found
+
+
+def _parts_names(text: str, start: int, at: int) -> bool:
+    """True if a sign stands before the place, or a name before it and a capital behind."""
+    before = text[start:at].split()
+    is_name = 0 < len(before) <= _MAX_STYLED and not before[-1].islower() and text[at].isupper()
+    return is_name or text[start:at].rstrip().endswith(_SIGNS)
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -246,7 +273,7 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     lines = [piece for line in lines for piece in _without_run_in_text(text, line)]
     lines = _with_stacked_lines(text, [_labelled_item_as_text(text, line) for line in lines])
     marked = [_dated_line(text, line) for line in lines]
-    marked = _with_items_below_dates(text, _with_named_items(text, marked))
+    marked = _with_items_below_dates(text, _with_named_items(text, _with_described_items(text, marked)))
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
         return marked
@@ -345,6 +372,33 @@ def _with_items_below_dates(text: str, marked: Sequence[DatedLine]) -> list[Date
     return found
 
 
+def _with_described_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
+    """The lines; if each date has a list item and nothing else is named, the item's first sentence names an entry."""
+    items = [one for one in marked if one.line.kind == "bullet"]
+    dates = [one for one in marked if one.anchor in ("alone", "beside")]
+    is_other = any(one.line.kind not in ("bullet", "more") and one.named for one in marked)
+    if is_other or not dates or len(dates) != len(items):
+        return marked
+    found: list[DatedLine] = []
+    for one in marked:
+        line = one.line
+        end = line.body + next((last for _, last in sentences(text[line.body : line.end])), 0)
+        if line.kind != "bullet" or not any(_names(part) for part in text[line.body : end].split(",")):
+            found.append(one)
+            continue
+        rest = len(text[end : line.end].lstrip())
+        named = line.start + len(text[line.start : end].rstrip(". "))
+        found.append(_dated_line(text, replace(line, end=named, kind="text")))
+        found += [_dated_line(text, replace(line, start=line.end - rest, body=line.end - rest, kind="more"))] * bool(
+            rest
+        )
+    return found
+
+
+def _names(words: str) -> bool:
+    return has_title(words) or _is_study(words)
+
+
 def list_items_as_text(lines: Sequence[ResumeLine]) -> Sequence[ResumeLine]:
     """The lines; if all are list items, the items with the least indent as text."""
     if any(line.kind not in ("bullet", "more") for line in lines):
@@ -377,7 +431,7 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     holes = [(date.start, date.end) for date in ranges or dates] + lengths  # "Cook, from 2010 head chef" is one name
     if line.kind in ("bullet", "more"):
         return _dated_item(text, line, dates, holes)
-    parts = tuple(segments(text, line.body, line.end, holes))
+    parts = tuple(segments(text, line.body, line.end, holes, line.breaks))
     if len(parts) > 1 and not dates and all(label_role(part.words) is not None for part in parts):
         return DatedLine(line)
     named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))

@@ -449,6 +449,8 @@ def _group_and_skills(text: str, line: ResumeLine, paired: bool) -> tuple[str, l
     if paired and len(cells) in _PAIRED:
         return words_of(cells[0]).rstrip(":"), list(_skills(cells[1]))
     name, listed = _split_group(raw)
+    if not name and line.breaks and len(text[line.body : line.breaks[0]].split()) <= _MAX_GROUP_WORDS:
+        name, listed = text[line.body : line.breaks[0]], text[line.breaks[0] : line.end]
     if name and len(name.split()) <= _MAX_GROUP_WORDS:
         return words_of(name), list(_skills(listed))
     if raw.rstrip("*_ ").endswith(":") and len(raw.split()) <= _MAX_GROUP_WORDS:

@@ -178,7 +178,16 @@ class Headings:
         headed = [_style(self.text, self.lines[at]) in self._styles for at in (number, opening, opening + 1)]
         if opening < 0 or headed != [True, True, False] or date_ranges(self.text[line.start : line.end]):
             return False
+        if self._is_only_of_sections(line):
+            return True
         return self._lines_to_dates(opening) <= self._lines_to_dates(number) < _NEAR_DATES
+
+    def _is_only_of_sections(self, line: ResumeLine) -> bool:
+        """True if most headings in the style of a heading are names of sections, and none a position or a school."""
+        alike = [at for at, other in enumerate(self.lines) if _style(self.text, other) == _style(self.text, line)]
+        words = [self.text[self.lines[at].body : self.lines[at].end] for at in alike if not self._names[at]]
+        is_other = any(has_title(each) or degree_score(each) or institution_score(each) for each in words)
+        return not is_other and 2 * len(words) < len(alike)
 
     def _lines_to_dates(self, number: int) -> int:
         """How many lines below a heading the first dates are; `_NEAR_DATES` if farther, or below a list item."""
@@ -243,7 +252,7 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
 
     A column that continues from the page before continues that column's section.
     """
-    lines = _split_side_headings(text, lines_of(text, blocks))
+    lines = _split_side_headings(text, lines_of(text, blocks, boxes))
     runs: list[tuple[SectionStart, ResumeLine | None, list[ResumeLine]]] = []
     for line, now, opens in _with_sections(Headings(text, lines), column_runs(boxes)):
         if opens:
