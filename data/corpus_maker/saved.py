@@ -76,6 +76,7 @@ _PUBLICATIONS = {
     "ko": "출판물",
 }
 _LEVELS = ("I", "II", "III")
+_ITEM_GAP = 5.0  # points between the items of a list, which step 17.6 where wrapped lines step 12.6
 _EACH = {"pt": 5, "tr": 5, "ko": 5}  # of the other languages three: 30 in each half
 
 
@@ -134,7 +135,6 @@ def saved_exports(*, heldout: bool) -> Iterator[Saved]:
                 print=Print(
                     paper="a4" if heldout or n == 2 else "letter",
                     scale=(0.92 if heldout else 0.97) if n == 2 else 1.0,
-                    item_gap=2.5 * (kind % 2),
                     main_first=n == 3,
                     footer=said.footer,
                 ),
@@ -144,7 +144,8 @@ def saved_exports(*, heldout: bool) -> Iterator[Saved]:
 def person_of(saved: Saved) -> Person:
     """The invented person; with a long left column if it overflows.
 
-    The second position takes two lines, the third job's description holds a line of dates, the last job has no place.
+    The second position and a study take two lines or more, the third job's description holds a line of dates, the last
+    job has no place.
     """
     seed = f"{'heldout' if saved.heldout else 'dev'} {saved.name}"
     person = invent(seed, saved.language, heldout=saved.heldout, jobs=saved.jobs, group=saved.group)
@@ -153,6 +154,9 @@ def person_of(saved: Saved) -> Person:
     jobs[-1] = replace(jobs[-1], location="")
     jobs[1] = replace(jobs[1], position=", ".join([jobs[1].position, *person.flat_skills[:3], *said["areas"][:3]]))
     jobs[2] = replace(jobs[2], bullets=(jobs[2].bullets[0], f"{said['areas'][1]}", "2011 - 2014", *jobs[2].bullets[1:]))
+    schools = list(person.schools)
+    number = len(saved.name) % 2
+    schools[number] = replace(schools[number], area=", ".join([schools[number].area, *said["areas"][:4]]))
     slug = "".join(char for char in person.link.rpartition("/")[2] if char.isascii())
     topics = [f"{area}: {tool} {level}" for area, tool, level in product(said["areas"], said["tools"], _LEVELS)]
     named = tuple(each.name for each in person.certificates)
@@ -160,6 +164,7 @@ def person_of(saved: Saved) -> Person:
     return replace(
         person,
         jobs=tuple(jobs),
+        schools=tuple(schools),
         headline=" | ".join([person.headline, *person.flat_skills[:4]]) if saved.jobs % 2 else person.headline,
         email=f"{slug}@example.com",
         link=f"www.linkedin.com/in/{slug}-{random.randrange(16**8):08x}",
@@ -192,7 +197,7 @@ def columns_of(person: Person, saved: Saved) -> tuple[Column, Column]:
 
 
 def _left(person: Person, saved: Saved) -> Iterator[Row]:
-    said, gap = saved.words, saved.print.item_gap
+    said = saved.words
     lists = (
         (said.skills, person.flat_skills[:3]),
         (said.languages, tuple(f"{spoken} ({level})" for spoken, level in person.languages)),
@@ -209,7 +214,7 @@ def _left(person: Person, saved: Saved) -> Iterator[Row]:
         if items:
             yield Row(title, SIDE_SECTION, 18)
             for n, item in enumerate(items):
-                yield Row(item, BODY, gap if n else 3)
+                yield Row(item, BODY, _ITEM_GAP if n else 3)
 
 
 def _right(person: Person, saved: Saved) -> Iterator[Row]:
@@ -253,7 +258,7 @@ def _studied(school: School, saved: Saved) -> str:
     years = f"{start[0]} - {end[0]}" if start and end else ""
     if start and end and end[0] % 2:
         years = saved.dates.range(start, end)
-    return f"{school.degree}, {school.area} · ({_unbroken(years)})"
+    return f"{school.degree}, {school.area} · ({_unbroken(years) if saved.jobs % 2 else years})"
 
 
 def _unbroken(text: str) -> str:

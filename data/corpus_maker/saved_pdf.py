@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 from corpus_maker.pdf import SIZES
 
 LEFT, LEFT_END, RIGHT, RIGHT_END = 22.5, 200.0, 223.56, 582.0
-_TOP, _BOTTOM, _FOOT, _FOOTER_SIZE, _LEADING = 40.0, 60.0, 28.0, 9.0, 1.28
+_TOP, _BOTTOM, _FOOT, _FOOTER_SIZE, _LEADING = 40.0, 60.0, 28.0, 9.0, 1.2
 _FONT = "VeraKorean"
 _HANGUL, _BOX, _SQUARE = range(0xAC00, 0xD7A4), 0x25CA, 1000
 _IN_WINDOWS = re.compile(r"[\x00-\xff–—‘’“”•…€]*")
@@ -42,14 +42,12 @@ class Print:
 
     Attributes:
         scale: All lengths times this, as a printer that fits a page to another paper sets it.
-        item_gap: Space between the items of a list, in points, that wrapped lines do not have.
         main_first: The right column is drawn before the left one.
         footer: Text at the foot of each page; `{n}` and `{total}` are filled in.
     """
 
     paper: str = "letter"
     scale: float = 1.0
-    item_gap: float = 0.0
     main_first: bool = False
     footer: str = ""
 

@@ -517,3 +517,15 @@ def test_below_the_menu_of_a_copied_page_the_name_is_what_later_rows_say_again()
     text = f"{menu}Ann Zorklund\nAnn Zorklund\nData engineer\nLeith, Scotland\n\nAbout\nI make maps.\n\nActivity\n"
     (person,) = facts(f"{text}Zorklund posted this\n\nExperience\nEngineer\nAcme\nJan 2019 - Present\n", PersonFacts)
     assert person.name == "Ann Zorklund"
+
+
+def test_a_wrapped_study_is_one_and_a_duration_names_no_company() -> None:
+    text = (
+        "Jane Doe\nEngineer\nOslo, Norway\n\nExperience\nAcme\n3 years\nEngineer\n"
+        "January 2020 - December 2022 (3 years)\n"
+        "2 years\nIntern\nJanuary 2018 - December 2019 (2 years)\n\n"
+        "Education\nUniversity of Elsewhere\nMaster of Science, Computer Science and\nEngineering · (2012 - 2016)\n"
+    )
+    assert {company for company, *_ in jobs(text)} == {"Acme"}
+    (school,) = facts(text, EducationFacts)
+    assert (school.degree, school.area) == ("Master of Science", "Computer Science and Engineering")

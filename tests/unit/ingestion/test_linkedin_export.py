@@ -9,7 +9,15 @@ from corpus_maker.saved import Saved, columns_of, person_of, saved_exports
 from corpus_maker.saved_pdf import Column, Print, Row, write_saved_pdf
 
 from pipelines.evaluation.parsing import facts_of, read_document
-from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    SkillsFacts,
+)
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.parsers.careers.dates import months_named
@@ -166,3 +174,22 @@ def test_a_summary_in_the_size_of_organisations_names_no_school(tmp_path: Path) 
 )
 def test_the_language_that_explains_most_dates_names_the_months(dates: list[str], months: list[int]) -> None:
     assert months_named(dates) == months
+
+
+def test_a_study_that_takes_several_lines_keeps_its_subject_and_years(tmp_path: Path) -> None:
+    study = (
+        Row("Kauppa ja muotoilu · (2010 -", 10.5),
+        Row("2014)", 10.5),
+    )  # as lines of their own, wherever they break
+    school = (Row("Koulutus", 15.75, 20), Row("Turun yliopisto", 12, 8), Row("Filosofian maisteri, Kieli,", 10.5, 2))
+    (found,) = of(drawn(tmp_path, CONTACT, PERSON + JOBS + school + study), EducationFacts)
+    assert (found.institution, found.start_month, found.end_month) == ("Turun yliopisto", "2010", "2014")
+    assert f"{found.degree}, {found.area}".endswith("Kieli, Kauppa ja muotoilu")
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_wrapped_studies_and_items_are_read_whole(tmp_path: Path, name: str) -> None:
+    document, person = saved_document(tmp_path, EXPORTS[name]), person_of(EXPORTS[name])
+    studies = [f"{school.degree} {school.area}".strip() for school in of(document, EducationFacts)]
+    assert studies == [f"{school.degree} {school.area}" for school in person.schools]
+    assert [one.name for one in of(document, CertificationFacts)] == [one.name for one in person.certificates]

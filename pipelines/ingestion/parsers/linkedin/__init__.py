@@ -154,7 +154,7 @@ class LinkedInParser(SpanParser):
     """
 
     name: str = "linkedin"
-    version: int = 6
+    version: int = 7
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

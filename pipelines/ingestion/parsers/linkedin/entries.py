@@ -96,7 +96,11 @@ def _school(rows: Sequence[Row]) -> LinkedInEntry:
     years = next((dates for row in rows[: 1 + _MAX_DETAILS] if (dates := trailing_dates(row.words))), None)
     words = [without_dates(row.words) for row in rows[: 1 + _MAX_DETAILS] if not _is_school_detail(row.words)]
     name, *details = words or [""]
-    return school_entry(span, name, ", ".join(filter(None, details)), years)
+    studied = ""
+    for part in filter(None, details):  # a study that goes on in the next line, or its subject
+        is_wrapped = part[0].islower() or studied.endswith(",") or studied.rpartition(" ")[2].islower()
+        studied = f"{studied}{' ' if is_wrapped else ', '}{part}" if studied else part
+    return school_entry(span, name, studied, years)
 
 
 def trailing_dates(words: str) -> DateRange | None:

@@ -22,6 +22,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _TO = re.compile(r"\s[-‐‑]\s|\s?[–—~〜]\s?")
 _BRACKETS = str.maketrans("（）", "()")
 _MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS = 60, 7, 4
+_MAX_STUDY_ROWS = 4
 
 
 def is_typeset(document: Document) -> bool:
@@ -149,9 +150,11 @@ def typeset_schools(section: ProfileSection) -> list[LinkedInEntry]:
 
 
 def _studied(rows: Sequence[Row]) -> tuple[str, str]:
-    """(the degree and the subject, the years) of a school; each may be empty."""
-    for row in rows[1:]:
-        what, when = _split_brackets(row.words)
+    """(the degree and the subject, the years) of a school, over the rows that they take; each may be empty."""
+    joined = ""
+    for row in rows[1 : 1 + _MAX_STUDY_ROWS]:
+        joined = f"{joined} {row.words}".lstrip()
+        what, when = _split_brackets(joined)
         if _YEAR.search(when):
             return what.rstrip(" ·•"), when
     return (rows[1].words.rstrip(" ·") if len(rows) > 1 else ""), ""

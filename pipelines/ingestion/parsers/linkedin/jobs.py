@@ -147,7 +147,11 @@ def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
         if above - 1 > before and is_duration(rows[above].words):
             heads.append(_Head(above - 1, above - 1, position, at, True))
             company, total, counted = above - 1, stated_months(rows[above].words), frozenset(months)
-        elif company >= 0 and (above <= before or _is_same_company(rows[above], total, counted, months, len(heads))):
+        elif company >= 0 and (
+            above <= before
+            or is_duration(rows[above].words)
+            or _is_same_company(rows[above], total, counted, months, len(heads))
+        ):
             first = position if position > before else at
             heads.append(_Head(first, company, position if position > before else -1, at, False))
             counted |= frozenset(months)
