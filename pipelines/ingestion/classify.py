@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from pipelines.contacts import email_in, linkedin_slug
 from pipelines.errors import ConfigError
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
-from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, stacked_range
 from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.linkedin.jobs import split_position
@@ -79,8 +79,10 @@ class TextShape:
 
     @cached_property
     def spells(self) -> int:
-        """The number of date ranges with an end, such as a job has."""
-        return sum(bool(found.end_month or found.current) for found in self.dates)
+        """The number of date ranges with an end, such as a job has; their ends may be in columns of their own."""
+        ends = (f"{one}\t{other}" for one, other in pairwise(self.lines) if len(one) + len(other) < _MAX_ENDS)
+        stacked = sum(stacked_range(each, 0, len(each)) is not None for each in ends)
+        return sum(bool(found.end_month or found.current) for found in self.dates) + stacked
 
     @cached_property
     def lengths(self) -> int:
@@ -161,7 +163,7 @@ def resume_confidence(shape: TextShape) -> float:
     main = shape.sections & {"experience", "education"}
     others = shape.sections - {"experience", "education", "contact", "references", "summary", "courses", "interests"}
     known = len(main) + len(others) + len(shape.sections & {"summary", "contact"})
-    complete = len(main) == 2 and shape.spells >= 2 and shape.reachable
+    complete = (len(main) == 2 or "skills" in others) and shape.spells >= 2 and shape.reachable
     if not main or known < 3 - complete or shape.headings > 3 * (known + shape.spells) + 4:
         return 0.0
     signs = (len(main) == 2) + ("skills" in others) + (shape.spells >= 2) + (shape.spells >= 4) + shape.reachable
@@ -208,6 +210,7 @@ _SHORT = 600
 _LEAST_CONFIDENCE = 0.6
 NOTION_ID = 32  # hexadecimal digits at the end of an exported page's name
 _MAX_NAME = 60
+_MAX_ENDS = 40  # characters of the two ends of a range
 _FOLDERS = {
     "resume": "resume",
     "resumes": "resume",

@@ -469,3 +469,25 @@ def test_a_box_says_where_its_line_goes_on_in_another_font(load_bytes, make_pdf)
     document = load_bytes(make_pdf([page]), "a.pdf")
     (box,) = document.boxes
     assert [document.text[at:] for at in box.breaks] == ["Harrow Hospital"]
+
+
+def test_a_year_below_its_month_goes_on_with_the_note_though_text_is_beside(load_bytes, make_pdf) -> None:
+    main = column(
+        ["Controller at Maison Verdier in Grenoble", "- Followed twelve shops", "- Set up the reports"], 60, 700
+    )
+    notes = [
+        right_aligned(each, 550, 700 - 13 * n) for n, each in enumerate(["de septembre", "2017 à janvier", "2021"])
+    ]
+    other = [*column(["Assistant at Cabinet Lacombe of Lyon"], 60, 640), right_aligned("2015", 550, 640)]
+    text = load_bytes(make_pdf([[*main, *notes, *other]]), "a.pdf").text
+    assert "Grenoble\tde septembre 2017 à janvier 2021" in text
+
+
+def test_headings_in_the_middle_of_a_page_are_no_column(load_bytes, make_pdf) -> None:
+    page = [(60, 790, "Ann Lee", BOLD, 20)]
+    for n, (title, body) in enumerate(
+        zip(["Work", "Education", "Skills", "Interests"], [*BODIES, ["Rowing"]], strict=True)
+    ):
+        page += [(300, 740 - 90 * n, title, BOLD, 10), *column(body, 60, 715 - 90 * n)]
+    text = load_bytes(make_pdf([page]), "a.pdf").text
+    assert text.index("Work") < text.index("Cook") < text.index("Education") < text.index("Marwick")

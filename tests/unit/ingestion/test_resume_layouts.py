@@ -1,9 +1,11 @@
 """Resumes whose jobs and names stand in other places than most: each layout as its kind, in several forms."""
 
+from dataclasses import replace
+
 import pytest
 
 from pipelines.blocks import markdown_blocks, text_blocks
-from pipelines.facts import JobFacts, PersonFacts, SkillsFacts, records_of
+from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, SkillsFacts, records_of
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.types import LineBox
 
@@ -207,3 +209,50 @@ def test_a_heading_like_other_sections_opens_one_though_dates_are_near() -> None
         "Senior Engineer, Pell Ltd\n\n2017 – 2019\n"
     )
     assert jobs(text) == TWO
+
+
+def skills(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.group, one.skills) for one in records(text, SkillsFacts)]
+
+
+def test_labels_typed_like_headings_stay_inside_skills() -> None:
+    text = (
+        "# Ann Lee\n\n## Summary\n\nBuilds.\n\n## Skills\n\n### Marketing\n\nSEO, Sales\n\n### Tools\n\nFigma, SQL\n\n"
+    )
+    assert skills(f"{text}### Education\n\nBA, Marwick College\n\n2010 – 2013\n") == [
+        ("Marketing", ("SEO", "Sales")),
+        ("Tools", ("Figma", "SQL")),
+    ]
+
+
+def test_rows_of_skills_with_names_of_sections_are_rows() -> None:
+    text = "# Ann Lee\n\n## Summary\n\nBuilds.\n\n## Skills\n\nTools\tGo, Rust\n\nSpoken Languages\tEnglish, Greek\n\n"
+    found = f"{text}Programs\tExcel, Word\n\n## Interests\n\nRowing\n"
+    assert skills(found) == [("Tools", ("Go", "Rust")), ("Programs", ("Excel", "Word"))]
+    assert [one.language for one in records(found, LanguageFacts)] == ["English", "Greek"]
+
+
+def test_addresses_at_the_foot_of_a_page_are_no_skills() -> None:
+    text = "# Ann Lee\n\n## Summary\n\nBuilds.\n\n## Skills\n\nGo, Rust\n\nBergen, Norway\n\n+47 555 01 223\ta@b.org\n"
+    assert skills(text) == [("", ("Go", "Rust"))]
+
+
+def test_a_short_line_far_below_the_last_section_is_a_footer() -> None:
+    text, boxes = in_fonts([["Ann Lee"], ["SKILLS"], ["Go, Rust"], ["Ann Lee, Curriculum vitae"]])
+    boxes[-1] = replace(boxes[-1], y0=30.0, y1=40.0)
+    pieces = ResumeParser().pieces(text, text_blocks(text), boxes)
+    found = [record for piece in pieces for record in records_of(piece.facts) if isinstance(record, SkillsFacts)]
+    assert [one.skills for one in found] == [("Go", "Rust")]
+
+
+def test_dates_in_brackets_below_a_line_belong_to_it() -> None:
+    text = "Harrow NV, Oslo\n\n(2019 – 2021)\n\nStaff Engineer\n\nPell Ltd, Lyon\n\n(2017 – 2019)\n\nSenior Engineer\n"
+    assert jobs(f"# Ann Lee\n\n## Experience\n\n{text}") == TWO
+
+
+def test_leave_between_positions_at_an_employer_is_no_employer() -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\n**Quillon Corp**\n\nStaff Engineer\t2021 – 2023\n\n- Led\n\n"
+        "Parental Leave\t2020 – 2021\n\nSenior Engineer\t2018 – 2020\n\n- Built\n"
+    )
+    assert jobs(text) == [("Quillon Corp", "Staff Engineer"), ("Quillon Corp", "Senior Engineer")]

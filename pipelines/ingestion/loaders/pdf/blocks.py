@@ -268,12 +268,14 @@ def _is_item(group: LineGroup, line: PdfLine, below: PdfLine | None, edge: Edge)
         return False
     if width > _NARROW and not line.text[0].isupper():
         return False
+    in_last_font = bool(last.breaks) and last.font != last.end_font == line.font and not line.breaks
+    in_list = _is_labelled(group.lines[0].text) and "," in last.text and not _is_labelled(line.text)
     prose = (
         any(above.text[0].islower() for above in group.lines[1:])
         or (line.text[-1] == "." and last.text[-1] != "." and "," in line.text)
         or (below is not None and _same_column(line, below) and below.text[0].islower() and below.size == line.size)
     )
-    return not prose and not _breaks_off(last.text)
+    return not (prose or in_last_font or in_list) and not _breaks_off(last.text)
 
 
 def _breaks_off(text: str) -> bool:

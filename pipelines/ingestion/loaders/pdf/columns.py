@@ -30,6 +30,7 @@ _MOST_LINES = 1_500  # on a page of text; drawings have more
 _MOST_STARTS = 60
 _LEAST_WIDTH = 3.0
 _LEAST_HEADINGS = 2
+_LEAST_BESIDE = 0.3  # of the rows of a column have text beside them
 _MAX_HEADING_WORDS = 5
 
 
@@ -197,11 +198,13 @@ def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
     """True if the two sides are read one after the other, and not row by row."""
     left, right = group_rows(cut.left), group_rows(cut.right)
     size = HEADING_SIZE * usual_size([*cut.left, *cut.right])
-    if _headings(left, size) and _headings(right, size) >= _LEAST_HEADINGS:
-        return True
     few, many = sorted((left, right), key=len)
     on_the_right = few is right
-    few = _rows_with_text_beside(few, many)
+    beside = _rows_with_text_beside(few, many)
+    is_beside = len(beside) >= _LEAST_BESIDE * len(few) or _is_known(cut.x, known)
+    if not is_beside or (_headings(left, size) and _headings(right, size) >= _LEAST_HEADINGS):
+        return is_beside
+    few = beside or few
     if not few or _are_dates_beside(cut) or _are_side_notes(few, many, on_the_right):
         return False
     level = _aligned_share(few, many)
@@ -256,7 +259,7 @@ def _rows_with_text_beside(few: list[list[PdfLine]], many: list[list[PdfLine]]) 
         nearest = min(abs(y - row[0].y) for y in heights[max(place - 1, 0) : place + 1])
         if nearest < 0.9 * row[0].size:
             kept.append(row)
-    return kept if len(kept) >= 0.3 * len(few) else few
+    return kept
 
 
 def _opens_cell(line: PdfLine, rows: Sequence[Sequence[PdfLine]]) -> bool:

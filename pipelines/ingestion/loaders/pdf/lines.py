@@ -43,7 +43,7 @@ class PdfLine:
         drawn: Its size as drawn, where `size` is in half points.
         faint: True if all of it is drawn as watermarks are, as in `Word`.
         title: True if it heads a section by where it stands, whatever its type.
-        font: The name of the font of its first word with letters.
+        font, end_font: The names of the fonts of its first and its last word with letters.
         breaks: Where its words go on in another font, as offsets in its text.
     """
 
@@ -69,6 +69,7 @@ class PdfLine:
     faint: bool = False
     title: bool = False
     font: str = ""
+    end_font: str = ""
     breaks: tuple[int, ...] = ()
 
 
@@ -197,6 +198,7 @@ def _line(words: Sequence[Word], page: int, order: int) -> PdfLine:
         drawn=base.drawn,
         faint=all(word.faint for word in words),
         font=lettered[0].font,
+        end_font=lettered[-1].font,
         breaks=tuple(_breaks(words)),
     )
 
@@ -267,7 +269,8 @@ def merge_lines(one: PdfLine, other: PdfLine) -> PdfLine:
         top=max(one.top, other.top),
         order=min(one.order, other.order),
         font=one.font,
-        breaks=(*one.breaks, *[joint] * (one.font != other.font), *(joint + at for at in other.breaks)),
+        end_font=other.end_font,
+        breaks=(*one.breaks, *[joint] * (one.end_font != other.font), *(joint + at for at in other.breaks)),
     )
 
 

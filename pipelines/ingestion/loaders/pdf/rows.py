@@ -20,6 +20,7 @@ _JOINTS = "-–—&/"
 _JOINING = frozenset("and to bis und à au et a y e al".split())
 _CONTINUING = frozenset("and to present current".split())
 _MIN_MONTH = 3  # letters
+_NEAR_LINES = 4
 _PAIR = 2  # words of a month and its year
 _EVEN = 1.1  # of the least distance
 
@@ -152,13 +153,16 @@ def _join_sentences(row: Sequence[PdfLine]) -> list[PdfLine]:
 
 def _join_wrapped_notes(stream: list[PdfLine], row: list[PdfLine]) -> list[PdfLine]:
     """The row without the end of it that continues the note at the right of the line above, which gets it."""
-    above = stream[-1].right[-1] if stream and stream[-1].right else None
-    if above is None or not row or stream[-1].size >= _NAME * above.size:
+    index = next(
+        (at for at in range(len(stream) - 1, max(-1, len(stream) - _NEAR_LINES), -1) if stream[at].right), None
+    )
+    if index is None or not row:
         return row
-    if not _continues_note(above, row[-1], alone=len(row) == 1):
+    line, above = stream[index], stream[index].right[-1]
+    alone = len(row) == 1 and index == len(stream) - 1
+    if line.size >= _NAME * above.size or not _continues_note(above, row[-1], alone=alone):
         return row
-    both = _merge_wrapped(above, row[-1])
-    stream[-1] = replace(stream[-1], right=(*stream[-1].right[:-1], replace(both, y=row[-1].y)))
+    stream[index] = replace(line, right=(*line.right[:-1], replace(_merge_wrapped(above, row[-1]), y=row[-1].y)))
     return row[:-1]
 
 
@@ -170,7 +174,17 @@ def _continues_note(above: PdfLine, line: PdfLine, *, alone: bool) -> bool:
         return False
     if _breaks_off(above.text):
         return alone or bool(DATED.search(above.text) or DATED.search(line.text))
-    return alone and bool(_at_break(above, line).isalpha() or _is_broken_date(above, line))
+    if not alone:
+        return _parts_month(above.text, line.text)
+    return _at_break(above, line).isalpha() or _is_broken_date(above, line)
+
+
+def _parts_month(above: str, line: str) -> bool:
+    """True if a line ends in the name of a month of which the next one begins with the year."""
+    from pipelines.ingestion.parsers.careers.dates import MONTHS
+
+    month, year = fold(above.rsplit(maxsplit=1)[-1]).rstrip("."), line.split(maxsplit=1)[0]
+    return bool(DATED.fullmatch(year)) and any(month in names.split() for names in MONTHS.values())
 
 
 def _at_break(above: PdfLine, line: PdfLine) -> str:

@@ -172,6 +172,13 @@ def stacked_range(text: str, start: int, end: int) -> DateRange | None:
     return DateRange(start, end, words, first, last[0] if last else None, is_open)
 
 
+def leading_range(text: str, start: int, end: int) -> DateRange | None:
+    """The range whose two ends are in columns of their own at the start of `text[start:end]`: "2019\t2022\tCook"."""
+    cells = text[start:end].split("\t")[:2]
+    ends = (start + len("\t".join(cells[:count])) for count in range(1, len(cells) + 1))
+    return next((found for last in ends if (found := stacked_range(text, start, last))), None)
+
+
 def durations(text: str) -> list[tuple[int, int]]:
     """The spans of durations ("(2 years 3 months)", "1 an 2 mois") in order, including brackets around them."""
     return [match.span() for match in _DURATION.finditer(_folded(text))]

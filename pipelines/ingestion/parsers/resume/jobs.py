@@ -350,13 +350,15 @@ def _with_industry(job: JobReading, *, usual: bool) -> JobReading:
 def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """A piece for each job of the experience sections, in order."""
     splits = entries_by_part(text, parts, "experience")
-    entries = [entry for split in splits.values() for entry in split.entries]
+    entries = [entry for split in splits.values() for entry in split.entries if not _is_break(entry)]
     jobs = iter(read_jobs(entries))
     found: PiecesByPart = {}
     lead = ""
     headed = [number for number in splits if parts[number].heading and not section_of(parts[number].title)]
     for number, split in splits.items():
-        pairs = _join_company_lines(_with_banners(text, [(entry, next(jobs)) for entry in split.entries]))
+        pairs = _join_company_lines(
+            _with_banners(text, [(entry, JobReading() if _is_break(entry) else next(jobs)) for entry in split.entries])
+        )
         made = leading_pieces(split, parts[number], "" if parts[number].heading else lead, "job")
         is_employer = number in headed and (len(headed) > 1 or company_score(parts[number].title) >= 1)
         group = JobReading(parts[number].title) if is_employer else JobReading()

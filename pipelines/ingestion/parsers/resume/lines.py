@@ -10,7 +10,7 @@ from typing import Literal
 from pipelines.blocks import fill_gaps
 from pipelines.bullets import item_body
 from pipelines.headings import trim_span
-from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, stacked_range
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, leading_range, stacked_range
 from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.separators import split_at
 from pipelines.ingestion.parsers.careers.vocabulary import (
@@ -283,15 +283,23 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
 
 
 def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
-    """The lines; two that hold nothing but the ends of a range are one."""
+    """The lines; two that hold nothing but the ends of a range are one, as are one and the dates in brackets below."""
     found: list[ResumeLine] = []
     for line in lines:
         above = found[-1] if found and found[-1].kind == line.kind == "text" else None
-        if above and line.end - above.start < _LONG_LINE and stacked_range(text, above.body, line.end):
+        is_close = above is not None and line.end - above.start < _LONG_LINE
+        is_aside = (
+            text[line.start] == "(" and text[line.end - 1] == ")" and _is_range(text[line.start + 1 : line.end - 1])
+        )
+        if above and (is_aside or (is_close and stacked_range(text, above.body, line.end))):
             found[-1] = replace(above, end=line.end)
         else:
             found.append(line)
     return found
+
+
+def _is_range(words: str) -> bool:
+    return any((one.start, one.end) == (0, len(words)) for one in date_ranges(words))
 
 
 def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
@@ -443,12 +451,8 @@ def _with_stacked(text: str, line: ResumeLine, dates: tuple[DateRange, ...]) -> 
     """The dates; two ends in columns of their own at the start of the line are one range: "2019\t2022\tCook"."""
     if not dates or dates[0].end_month or dates[0].current or dates[0].start > line.body + _MAX_PRESENT:
         return dates
-    cells = text[line.body : line.end].split("\t")
-    for count in (1, 2):
-        end = line.body + len("\t".join(cells[:count]))
-        if found := stacked_range(text, line.body, end):
-            return (found, *(date for date in dates if date.start >= end))
-    return dates
+    found = leading_range(text, line.body, line.end)
+    return (found, *(date for date in dates if date.start >= found.end)) if found else dates
 
 
 def _dated_item(text: str, line: ResumeLine, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:

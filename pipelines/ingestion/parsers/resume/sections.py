@@ -8,7 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pipelines.blocks import title_of
+from pipelines.contacts import email_in, is_link
 from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.ingestion.parsers.careers.people import phone_in
+from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import MAX_HEADING, MODIFIER_WORDS, section_of
 from pipelines.ingestion.parsers.careers.vocabulary import (
     company_score,
@@ -29,6 +32,9 @@ ENTRY_SECTIONS = frozenset(
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _BREAK = 3
+_IS_PLACE = 2
+_HEADED = 2  # sections
+_MAX_FOOT, _FAR = 3, 3.0  # lines of a footer; their distance from the text in heights of a line
 _NEAR_DATES = 4
 
 
@@ -108,7 +114,7 @@ class Headings:
             return SectionStart(name, self._title(line)) if self._opens(number, name, now) else None
         if line.kind != "heading" or self._style is None or not self._style.heading:
             return None
-        if not self._is_laid_out_like(number, now) and self._is_entry(number, now):
+        if self._is_group(number, now) or (not self._is_laid_out_like(number, now) and self._is_entry(number, now)):
             return None
         if line.level < self._style.level:
             return CONTACT if now != CONTACT else None
@@ -171,16 +177,25 @@ class Headings:
         Both are in the style of sections, the first line below the section's heading is not, and the dates are no
         nearer than there: it heads another section of entries, not an entry of this one.
         """
-        opening = next(
-            (at for at in range(number - 1, -1, -1) if self._names[at] and self._title(self.lines[at]) == now.title), -1
-        )
-        line = self.lines[number]
+        opening, line = self._opening(number, now), self.lines[number]
         headed = [_style(self.text, self.lines[at]) in self._styles for at in (number, opening, opening + 1)]
         if opening < 0 or headed != [True, True, False] or date_ranges(self.text[line.start : line.end]):
             return False
         if self._is_only_of_sections(line):
             return True
         return self._lines_to_dates(opening) <= self._lines_to_dates(number) < _NEAR_DATES
+
+    def _opening(self, number: int, now: SectionStart) -> int:
+        """The heading above a line that opened the current section; -1 if that has no known name."""
+        before = range(number - 1, -1, -1)
+        return next((at for at in before if self._names[at] and self._title(self.lines[at]) == now.title), -1)
+
+    def _is_group(self, number: int, now: SectionStart) -> bool:
+        """True for the label of a group of skills: such a heading is right below the section's, no dates are near."""
+        first = self._opening(number, now) + 1
+        if now.section != "skills" or not 0 < first <= number or self._lines_to_dates(number) < _NEAR_DATES:
+            return False
+        return _style(self.text, self.lines[first]) == _style(self.text, self.lines[number])
 
     def _is_only_of_sections(self, line: ResumeLine) -> bool:
         """True if most headings in the style of a heading are names of sections, and none a position or a school."""
@@ -252,7 +267,9 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
 
     A column that continues from the page before continues that column's section.
     """
-    lines = _split_side_headings(text, lines_of(text, blocks, boxes))
+    lines = lines_of(text, blocks, boxes)
+    foot = _footer(text, lines, boxes)
+    lines = _split_side_headings(text, lines[: len(lines) - len(foot)])
     runs: list[tuple[SectionStart, ResumeLine | None, list[ResumeLine]]] = []
     for line, now, opens in _with_sections(Headings(text, lines), column_runs(boxes)):
         if opens:
@@ -261,7 +278,29 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
             runs[-1][2].append(line)
         else:
             runs.append((now, None, [line]))
-    return [SectionPart(*opened, heading, tuple(lines)) for opened, heading, lines in runs]
+    parts = [SectionPart(*opened, heading, tuple(lines)) for opened, heading, lines in runs]
+    return [*parts, SectionPart("contact", "", None, foot)] if foot else parts
+
+
+def _footer(text: str, lines: Sequence[ResumeLine], boxes: Sequence[LineBox]) -> tuple[ResumeLine, ...]:
+    """The last lines, as at the foot of a page: addresses, or short ones far below those above them."""
+    at = len(lines)
+    while at > 1 and lines[at - 1].kind == "text" and _is_address(text[lines[at - 1].body : lines[at - 1].end]):
+        at -= 1
+    if 1 < at < len(lines) and any(email_in(text[line.body : line.end]) for line in lines[at:]):
+        return tuple(lines[at:])
+    by_start = {box.start: box for box in boxes}
+    for number in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_FOOT), -1):
+        above, box = by_start.get(lines[number - 1].start), by_start.get(lines[number].start)
+        if not above or not box or lines[number].kind == "heading" or section_of(text[lines[number].body : box.end]):
+            break
+        if above.page == box.page and above.y0 - box.y1 > _FAR * (box.y1 - box.y0):
+            return tuple(lines[number:])
+    return ()
+
+
+def _is_address(words: str) -> bool:
+    return bool(email_in(words) or phone_in(words) or is_link(words) or place_score(words) >= _IS_PLACE)
 
 
 def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[ResumeLine, SectionStart, bool]]:
@@ -279,17 +318,21 @@ def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tu
 
 
 def _split_side_headings(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
-    """The lines; those with a section name in a column of its own are cut after it."""
-    cuts = [_side_heading_end(text, line) for line in lines]
-    found = {section_of(text[line.body : end]) for line, end in zip(lines, cuts, strict=True) if end}
-    return list(_cut_side_headings(lines, cuts)) if len(found) > 1 else list(lines)
+    """The lines; those with a section name in a column of its own are cut after it.
 
-
-def _side_heading_end(text: str, line: ResumeLine) -> int:
-    tab = text.find("\t", line.body, line.end)
-    if tab < 0 or line.kind in ("bullet", "more"):
-        return 0
-    return tab if section_of(text[line.body : tab]) else 0
+    Where sections have headings, rows of which some have other names are the rows of one section.
+    """
+    tabs = [text.find("\t", line.body, line.end) if line.kind not in ("bullet", "more") else -1 for line in lines]
+    names = [section_of(text[line.body : tab]) if tab > 0 else "" for line, tab in zip(lines, tabs, strict=True)]
+    if sum(line.kind == "heading" and bool(section_of(text[line.body : line.end])) for line in lines) >= _HEADED:
+        for at in range(1, len(lines)):
+            if tabs[at - 1] > 0 < tabs[at] and not names[at - 1]:
+                names[at] = ""
+        for at in range(len(lines) - 1, 0, -1):
+            if tabs[at - 1] > 0 < tabs[at] and not names[at]:
+                names[at - 1] = ""
+    cuts = [tab if name else 0 for tab, name in zip(tabs, names, strict=True)]
+    return list(_cut_side_headings(lines, cuts)) if len(set(names)) > _HEADED else list(lines)
 
 
 def _cut_side_headings(lines: Sequence[ResumeLine], cuts: Sequence[int]) -> Iterator[ResumeLine]:
