@@ -22,6 +22,7 @@ from reportlab.platypus import (
     Frame,
     FrameBreak,
     HRFlowable,
+    Indenter,
     NextPageTemplate,
     PageTemplate,
     Paragraph,
@@ -222,6 +223,11 @@ class _Drawing:
         )  # fmt: skip
         return Paragraph(text, style)
 
+    @property
+    def aside(self) -> float:
+        """The width of the column of dates at the left."""
+        return {"left": 38 * mm, "years": 14 * mm}.get(self.of.dated, 0.0)
+
     def header(self, width: float) -> list[Flowable]:
         """The name, the headline and the addresses."""
         of, person = self.of, self.person
@@ -329,7 +335,7 @@ class _Drawing:
             yield Table([[self.words(first), self.words(dated, align=2)]], colWidths=[width - taken, taken], style=_TOP)
             yield from map(self.words, others)
         elif of.dated in ("left", "years"):
-            taken = 14 * mm if of.dated == "years" else 38 * mm
+            taken = self.aside
             cell = [self.words(each) for each in lines]
             yield Table([[self.words(dated), cell]], colWidths=[taken, width - taken], style=_TOP)
         elif of.dated == "inline":
@@ -366,7 +372,9 @@ class _Drawing:
             else:
                 yield from self.job(width, job, dated)
             if of.label and of.entry != "bulleted":
+                yield Indenter(self.aside)
                 yield self.words(of.label)
+                yield Indenter(-self.aside)
             if of.entry != "bulleted":
                 yield from self.items(job.bullets)
 
@@ -392,7 +400,7 @@ class _Drawing:
     def items(self, texts: Sequence[str]) -> Iterator[Flowable]:
         """A list below an entry."""
         of = self.of
-        aside = 38 * mm if of.dated == "left" else 14 * mm if of.dated == "years" else 0
+        aside = self.aside
         for text in texts:
             style = ParagraphStyle("b", fontName=FONTS[of.font][0], fontSize=of.size, leading=of.size * 1.28,
                                    leftIndent=aside + 11, bulletIndent=aside + 2)  # fmt: skip

@@ -491,3 +491,10 @@ def test_headings_in_the_middle_of_a_page_are_no_column(load_bytes, make_pdf) ->
         page += [(300, 740 - 90 * n, title, BOLD, 10), *column(body, 60, 715 - 90 * n)]
     text = load_bytes(make_pdf([page]), "a.pdf").text
     assert text.index("Work") < text.index("Cook") < text.index("Education") < text.index("Marwick")
+
+
+def test_a_title_that_wraps_beside_a_column_of_dates_is_one(load_bytes, make_pdf) -> None:
+    page = gutter_page(["Academic", "Work", "Skills"], BODIES, lambda text, y: (60, y, text, BOLD, 10))
+    page += [(60, 727, "Background", BOLD, 10)]
+    document = load_bytes(make_pdf([page]), "a.pdf")
+    assert "Academic Background" in [document.text[b.start : b.end] for b in document.blocks if b.kind == "heading"]

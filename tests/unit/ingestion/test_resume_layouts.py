@@ -256,3 +256,14 @@ def test_leave_between_positions_at_an_employer_is_no_employer() -> None:
         "Parental Leave\t2020 – 2021\n\nSenior Engineer\t2018 – 2020\n\n- Built\n"
     )
     assert jobs(text) == [("Quillon Corp", "Staff Engineer"), ("Quillon Corp", "Senior Engineer")]
+
+
+def test_an_entry_begins_with_the_first_of_its_headings_whatever_the_first_entry_has() -> None:
+    entries = (
+        ("### Harrow NV, Oslo\n\n", "Staff Engineer"),
+        ("### Pell Ltd\n\n### Lyon, France\n\n", "Senior Engineer"),
+    )
+    text = "".join(
+        f"{head}{2019 - n} – {2020 - n}\n\n### {role}\n\n- Led\n\n" for n, (head, role) in enumerate(entries)
+    )
+    assert jobs(f"# Ann Lee\n\n## Experience\n\n{text}") == TWO

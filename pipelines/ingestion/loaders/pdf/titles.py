@@ -10,6 +10,7 @@ from pipelines.ingestion.loaders.rendering import DATED
 
 _MIN_TITLES, _MIN_KNOWN = 3, 2
 _MAX_WORDS = 5
+_SECTION = 100  # letters of a section at least, in the mean
 _BODY_SHARE = 3  # letters beside a title for each of its own
 _GAP = 0.5
 _ALIGNED = 3.0
@@ -39,7 +40,7 @@ def bands_of(pages: Sequence[Sequence[PdfLine]]) -> list[list[Band]]:
         titles = [title for strips in found for title, _ in strips]
         headed = sum(len(line.text) for strips in found for _, body in strips for line in body)
         is_wide = headed > _BODY_SHARE * sum(len(line.text) for title in titles for line in title)
-        if titles and is_wide and _are_titles(titles, pages):
+        if titles and is_wide and _are_titles(titles, pages, headed):
             return [list(_page_bands(lines, strips)) for lines, strips in zip(pages, found, strict=True)]
     return [[Band((), list(lines))] for lines in pages]
 
@@ -84,13 +85,13 @@ def _titled_strips(lines: Sequence[PdfLine], edge: float) -> list[Strip]:
     beside = {id(line): -_ALIGNED <= x - edge <= _INDENT * line.size for line, x in _with_body_beside(lines)}
     is_open = False
     for line in sorted(lines, key=lambda line: -_height(line, edge)):
-        if line.x1 < edge - _GAP and beside.get(id(line), is_open):
-            last = strips[-1][0][-1] if strips and is_open else None
-            if last and last.size == line.size and 0 < last.y - line.y < _WRAPPED * line.size:
-                strips[-1] = (*strips[-1][0], line), strips[-1][1]
-            else:
-                strips.append(((line,), []))
-                is_open = True
+        last = strips[-1][0][-1] if strips and is_open else None
+        is_left = line.x1 < edge - _GAP
+        if is_left and last and _style([last]) == _style([line]) and 0 < last.y - line.y < _WRAPPED * line.size:
+            strips[-1] = (*strips[-1][0], line), strips[-1][1]
+        elif is_left and beside.get(id(line), is_open):
+            strips.append(((line,), []))
+            is_open = True
         elif line.x0 < edge - _ALIGNED:
             is_open = False  # it goes across the edge, or text stands elsewhere beside it
         elif is_open:
@@ -103,8 +104,11 @@ def _height(line: PdfLine, edge: float) -> float:
     return line.top + _ABOVE * line.size * (2 if line.x1 < edge - _GAP else 0)
 
 
-def _are_titles(titles: Sequence[tuple[PdfLine, ...]], pages: Sequence[Sequence[PdfLine]]) -> bool:
-    """True if groups of lines head what is beside them: in one style, larger than that, or known names of sections."""
+def _are_titles(titles: Sequence[tuple[PdfLine, ...]], pages: Sequence[Sequence[PdfLine]], headed: int) -> bool:
+    """True if groups of lines head what is beside them: in one style, larger than that, or known names of sections.
+
+    `headed` is the number of letters beside them: labels of short values are no titles.
+    """
     lines = [line for page in pages for line in page]
     size = usual_size(lines)
     words = [" ".join(line.text for line in title) for title in titles]
@@ -113,7 +117,8 @@ def _are_titles(titles: Sequence[tuple[PdfLine, ...]], pages: Sequence[Sequence[
     if len(set(map(_style, titles))) > 1:
         return False
     known = {section for each in words if (section := _section_of(each))}
-    if len(known) >= _MIN_KNOWN and known & _CAREER and 2 * len(known) >= len(titles):
+    is_long = bool(known & _CAREER) or headed >= _SECTION * len(titles)
+    if len(known) >= _MIN_KNOWN and is_long and 2 * len(known) >= len(titles):
         return True
     beside = [line for title in titles for line in lines if line is not title[0] and _is_beside(title[0], line)]
     least = max(HEADING_SIZE * size, max((line.size for line in beside), default=0.0) + 0.1)

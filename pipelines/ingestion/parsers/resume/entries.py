@@ -72,7 +72,8 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     beside = [lines[anchor].anchor == "beside" for anchor in anchors]
     most = len(above[0]) - beside[0] if reach is None else reach
     starts = [
-        [anchor, *lines][: most + aside + 1][-1] for anchor, lines, aside in zip(anchors, above, beside, strict=True)
+        [anchor, *named][_reach(lines, [anchor, *named], most + aside)]
+        for anchor, named, aside in zip(anchors, above, beside, strict=True)
     ]
     named = _with_undated_headings(lines, starts, anchors)
     entries = []
@@ -82,6 +83,20 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
         below = max(start, _list_start(lines, anchor)) if one.anchor == "beside" else anchor + 1
         entries.append(_entry(lines, start, below, end, one.dated if one.anchor else None))
     return SectionEntries(tuple(lines[: starts[0]]), tuple(entries))
+
+
+def _reach(lines: Sequence[DatedLine], named: Sequence[int], most: int) -> int:
+    """The number of the line of `named`, from the dates up, with which the entry begins: at most so far.
+
+    A heading with another one of its level right above it is no beginning.
+    """
+    at = min(most, len(named) - 1)
+    while at + 1 < len(named):
+        line, above = lines[named[at]].line, lines[named[at + 1]].line
+        if line.kind != "heading" or (above.kind, above.level) != (line.kind, line.level):
+            break
+        at += 1
+    return at
 
 
 def _with_undated_headings(
