@@ -272,6 +272,7 @@ class QueryIntent:
             another question altogether.
         greeting: True for a greeting or thanks, which asks nothing.
         corrected: The question with its misspelt words corrected; empty if none was certain.
+        proper: Its last sentence, where that is a question and what stands before it is context; else empty.
         form: What form of answer it asks for.
         person: The stored person whom it is about: the one it names, else the only one; empty if that is not clear.
         owner: The words by which it names the person whose documents these are, folded: what belongs to that person
@@ -296,13 +297,14 @@ class QueryIntent:
     greeting: bool = False
     corrected: str = ""
     owner: tuple[str, ...] = ()
+    proper: str = ""
     form: QuestionForm = "fact"
     person: str = ""
 
     @property
     def wording(self) -> str:
-        """What rules read: the standalone form of a follow-up, else the question with its typos corrected."""
-        return self.search_text if self.follow_up else self.corrected or self.question
+        """What rules read: the standalone form of a follow-up, else the question proper with its typos corrected."""
+        return self.search_text if self.follow_up else self.proper or self.corrected or self.question
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class CareerAsk:
 
 def career_asks(intent: QueryIntent) -> list[CareerAsk]:
     """The ways in which career facts may answer a question, those first that ask for a value; empty for any other."""
-    text = read(intent.search_text)
+    text = read(intent.proper or intent.search_text)
     asks = [*_values(text, intent), *_lists(text, intent)] if text.words else []
     names_post = text.has("posts", "levels", "becoming") or text.all[:1] in (["is"], ["are"], ["was"], ["were"])
     return [*asks, _named(text)] if not intent.years and (asks or names_post) else asks

@@ -259,6 +259,8 @@ def _projects(asked: _Asked) -> OverviewQuestion | None:
         for word in asked.without("projects", "open", "building", "ordering", *used)
         if not written or word not in _WRITING
     ]
+    if left and words("overview-things").issuperset(left):  # "Which open-source tools ...?"
+        left, named = [], True
     if len(left) > _MAX_TOPIC or asked.years or (done and not left):
         return None
     return OverviewQuestion("projects" if named else "built", " ".join(left))

@@ -26,6 +26,7 @@ from pipelines.query.question.rules import (
     wants_of,
     years_in,
 )
+from pipelines.query.question.words import read
 from pipelines.store.known_names import NO_NAMES, NameIndex, name_words
 from pipelines.structure import sentences
 from pipelines.text import canonical, fold
@@ -93,9 +94,26 @@ def analyse(
         condensed_by=by,
         added=additions(asked, whole) if by else (),
         owner=owner,
+        proper="" if by else _proper(cleaned, known),
         person=person_meant(search_text, known.people),
     )
     return replace(intent, form=_form_of(intent, known))
+
+
+def _proper(question: str, known: NameIndex) -> str:
+    """The last sentence of a question, if those before it are context: "We run a choir. What can she sing?".
+
+    It must ask about somebody or something stored and point at nothing before it ("Will it work?"); what stands before
+    it must not ask, and name nothing stored but the person whose documents these are.
+    """
+    *context, last = [question[start:end].strip() for start, end in sentences(question)]
+    before = " ".join(context)
+    if not context or not last.endswith("?") or "?" in before:
+        return ""
+    is_named = any(not name_words(name) <= name_words(known.owner) for name, _ in known.find(before))
+    said = read(last)
+    asks = said.says("who-somebody") or (bool(terms_of(last)) and (said.has("overview-persons") or known.find(last)))
+    return last if asks and not is_named and not said.has("backward") else ""
 
 
 def _form_of(intent: QueryIntent, known: NameIndex) -> QuestionForm:

@@ -451,3 +451,20 @@ def test_the_person_meant_is_the_one_named_else_the_only_one() -> None:
     two = NameIndex((), ["Ann Lee", "Jon Frost"])
     assert [analyse(q, known=two).person for q in ("Where does Jon live?", "Where do you live?")] == ["Jon Frost", ""]
     assert analyse("Where do you live?", known=NameIndex((), ["Ann Lee"])).person == "Ann Lee"
+
+
+@pytest.mark.parametrize(
+    ("question", "proper"),
+    [
+        ("We run a choir. Which languages can she sing in?", "Which languages can she sing in?"),
+        ("Our newsletter wants two lines. Who is he?", "Who is he?"),
+        ("We run on Windows. Will it work for you?", ""),  # points back
+        ("I want the build to fail. Which flag?", ""),  # asks of nobody
+        ("Where is she? And what does she do?", ""),  # two questions
+        ("I am late. Wait for her.", ""),
+        ("Which languages can she sing in?", ""),
+    ],
+)
+def test_a_sentence_of_context_is_no_part_of_the_question_proper(question: str, proper: str) -> None:
+    assert analyse(question).proper == proper
+    assert analyse(question).search_text == question
