@@ -129,18 +129,18 @@ def search_variant(search: Search, base: SearchOutcome, name: str, text: str) ->
     terms weighted by idf. Passages that support the question itself less than its own search did are not better for
     what a variant says.
     """
-    question, with_terms = base.intent.search_text, STRATEGIES[name].with_terms
+    searched, with_terms = base.intent.search_text, STRATEGIES[name].with_terms
     embedding = None
     if base.evidence.similarity is not None:
-        asked, varied = (search.embedder.vector(QueryBundle(each)) for each in (question, text))
+        asked, varied = (search.embedder.vector(QueryBundle(each)) for each in (searched, text))
         trust = cosine(asked, varied) ** 2
         embedding = weighted_direction(asked, varied, trust)
     else:
-        trust = lexical_cosine(tokenise(question), tokenise(text), search.lexical.idf) ** 2
-    weights: dict[str, float] = {term: float(times) for term, times in Counter(tokenise(question)).items()}
+        trust = lexical_cosine(tokenise(searched), tokenise(text), search.lexical.idf) ** 2
+    weights: dict[str, float] = {term: float(times) for term, times in Counter(tokenise(searched)).items()}
     for term in tokenise(text) if with_terms else ():
         weights[term] = weights.get(term, 0.0) + trust
-    query = WeightedQuery(text if with_terms else question, embedding=embedding, term_weights=weights)
+    query = WeightedQuery(text if with_terms else searched, embedding=embedding, term_weights=weights)
     outcome = search.attempt(query, search.ledger.fork(name))
     if outcome.evidence.strength < base.evidence.strength:
         return outcome
