@@ -260,7 +260,8 @@ class _Drawing:
         if pair:
             half = width / 2 - 8 * mm
             sides = [[*self.titled(name, half, above=True)] for name in pair]
-            space = {"colWidths": [width / 2, width / 2], "style": _TOP}
+            style = [*_TOP, ("RIGHTPADDING", (0, 0), (0, -1), 8 * mm)]
+            space = {"colWidths": [width / 2, width / 2], "style": style}
             yield Spacer(1, of.size)
             if of.arranged == "pairs":
                 yield Table([sides], **space)

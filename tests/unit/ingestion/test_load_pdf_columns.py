@@ -498,3 +498,23 @@ def test_a_title_that_wraps_beside_a_column_of_dates_is_one(load_bytes, make_pdf
     page += [(60, 727, "Background", BOLD, 10)]
     document = load_bytes(make_pdf([page]), "a.pdf")
     assert "Academic Background" in [document.text[b.start : b.end] for b in document.blocks if b.kind == "heading"]
+
+
+def test_a_section_title_is_not_joined_with_a_label_below_it_in_the_same_type(load_bytes, make_pdf) -> None:
+    page = [
+        (60, 790, "Ann Lee", BOLD, 20),
+        (60, 700, "Core Competencies", BOLD, 10),
+        (60, 686, "Programming", BOLD, 10),
+    ]
+    document = load_bytes(make_pdf([[*page, *column(["Go, Rust, SQL"], 60, 673)]]), "a.pdf")
+    assert "Core Competencies" in [document.text[b.start : b.end] for b in document.blocks]
+
+
+def test_dates_in_a_narrow_column_at_the_right_are_no_text_beside_notes(load_bytes, make_pdf) -> None:
+    page = [(60, 790, "Ann Lee", BOLD, 20)]
+    for n, (role, company) in enumerate((("Cook", "Halden Foods"), ("Baker", "Quillon Brothers"), ("Waiter", "Pell"))):
+        y = 740 - 80 * n
+        page += [(60, y, role, BOLD, 10), right_aligned("Sept 2019 – Feb", 550, y), right_aligned("2021", 550, y - 13)]
+        page += column([company, "Ran a kitchen of eighteen people and its budget"], 60, y - 26)
+    text = load_bytes(make_pdf([page]), "a.pdf").text
+    assert text.count("\tSept 2019 – Feb 2021") == 3

@@ -10,6 +10,7 @@ from pipelines.contacts import is_contact
 from pipelines.headings import is_capitals
 from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, breaks_address, usual_size
 from pipelines.ingestion.loaders.pdf.rows import is_item
+from pipelines.ingestion.loaders.pdf.titles import section_named
 from pipelines.types import BlockKind
 
 MAX_HEADING = 150
@@ -182,6 +183,9 @@ def _continues_heading(group: LineGroup, line: PdfLine, level: int, right: float
     last = group.lines[-1]
     near = _same_column(last, line) and 0 < last.y - line.y < 1.8 * line.size
     if group.kind != "heading" or group.level != level or (last.size, last.bold) != (line.size, line.bold) or not near:
+        return False
+    words = " ".join(each.text for each in group.lines)
+    if section_named(words) and not section_named(f"{words} {line.text}"):
         return False
     goes_on = line.text[0].islower() or _breaks_off(last.text) or last.hyphen
     return last.title or goes_on or _fills(last, line, right - 2 * line.size)

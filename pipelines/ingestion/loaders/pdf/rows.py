@@ -56,8 +56,11 @@ def _with_edges(rows: list[list[PdfLine]], known: Sequence[float]) -> list[tuple
             parts.append([])
         parts[-1].append(row)
     whole = body_edge(rows, known)
-    seen = [*known, *(edge for part in parts if (edge := body_edge(part)) is not None)]
-    edges = (body_edge(part, seen) for part in parts)
+    if len(parts) == 1:
+        return [(rows, whole)]
+    first = [body_edge(part) for part in parts]
+    seen = [*known, *(edge for edge in first if edge is not None)]
+    edges = [body_edge(part, seen) if edge is None and seen else edge for part, edge in zip(parts, first, strict=True)]
     return [(part, whole if edge is None else edge) for part, edge in zip(parts, edges, strict=True)]
 
 
@@ -87,15 +90,16 @@ def body_edge(rows: Sequence[Sequence[PdfLine]], known: Sequence[float] = ()) ->
     best: tuple[int, float] | None = None
     for edge in pairs:
         notes = [note for near in (edge - 1, edge, edge + 1) for note in pairs.get(near, [])]
-        least = 1 if any(abs(edge - other) < 3 for other in known) else 2
-        if len(notes) < least or max(note.x1 for note in notes) > edge:
+        is_known = any(abs(edge - other) < 3 for other in known)
+        if len(notes) < 2 - is_known or max(note.x1 for note in notes) > edge:
             continue
         text = [line for row in rows for line in row if line.x0 >= edge - 3]
-        if max(line.x1 for line in text) - edge < max(note.x1 - note.x0 for note in notes):
+        is_narrow = max(line.x1 for line in text) - edge < max(note.x1 - note.x0 for note in notes)
+        if is_narrow or 2 * sum(bool(DATED.search(line.text)) for line in text) > len(text):
             continue  # dates at the right margin
         alone = [row for row in rows if row[0].x0 >= edge - 3]
         enough = sum(len(line.text) for line in text) > 2 * sum(len(note.text) for note in notes)
-        if alone and enough and (best is None or len(notes) > best[0]):
+        if (alone or is_known) and enough and (best is None or len(notes) > best[0]):
             best = len(notes), float(edge)
     return best[1] if best else None
 

@@ -52,7 +52,8 @@ def _in_style(strips: Sequence[Strip], style: tuple[float, bool]) -> list[Strip]
     return [strips[number] for number in numbers] if is_whole else []
 
 
-def _section_of(title: str) -> str:
+def section_named(title: str) -> str:
+    """The section of which the words are the name; "" for other words."""
     from pipelines.ingestion.parsers.careers.section_names import section_of  # the parsers load what sources do without
 
     return section_of(title)
@@ -116,7 +117,7 @@ def _are_titles(titles: Sequence[tuple[PdfLine, ...]], pages: Sequence[Sequence[
         return False
     if len(set(map(_style, titles))) > 1:
         return False
-    known = {section for each in words if (section := _section_of(each))}
+    known = {section for each in words if (section := section_named(each))}
     is_long = bool(known & _CAREER) or headed >= _SECTION * len(titles)
     if len(known) >= _MIN_KNOWN and is_long and 2 * len(known) >= len(titles):
         return True
@@ -147,7 +148,7 @@ def titles_in_row(lines: Sequence[PdfLine]) -> tuple[float, list[PdfLine], list[
     """
     rows = group_rows(lines)
     for number, row in enumerate(rows):
-        known = {_section_of(line.text) for line in row}
+        known = {section_named(line.text) for line in row}
         if len(row) < 2 or "" in known or len(known) < len(row) or len({_style([line]) for line in row}) > 1:
             continue
         edge = row[1].x0

@@ -475,9 +475,8 @@ def _is_named(text: str, line: ResumeLine, parts: Sequence[LineSegment], dated: 
     ends = ends and not (words == 1 and last[-1] in "!?")  # of the name itself
     if dated and words <= _FEW_WORDS and all(looks_named(part.words) or len(part.words.split()) < 3 for part in parts):
         return True
-    if words > (_MAX_NAME_WORDS if len(parts) == 1 else 2 * _MAX_NAME_WORDS) or (
-        ends and not (len(parts) > 1 and words < 8)
-    ):
+    is_prose = len(parts) == 1 or (line.breaks and len(parts[-1].words.split()) > _FEW_WORDS)  # behind a run-in title
+    if words > (_MAX_NAME_WORDS if is_prose else 2 * _MAX_NAME_WORDS) or (ends and not (len(parts) > 1 and words < 8)):
         return False
     return words == 1 or any(
         looks_named(part.words) or _is_styled(part.words) or is_break(part.words) for part in parts
