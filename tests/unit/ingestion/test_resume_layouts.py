@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 
 from pipelines.blocks import markdown_blocks, text_blocks
-from pipelines.facts import JobFacts, LanguageFacts, PersonFacts, SkillsFacts, records_of
+from pipelines.facts import (
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    SkillsFacts,
+    records_of,
+)
 from pipelines.ingestion.parsers.resume import ResumeParser
 from pipelines.types import LineBox
 
@@ -267,3 +275,33 @@ def test_an_entry_begins_with_the_first_of_its_headings_whatever_the_first_entry
         f"{head}{2019 - n} – {2020 - n}\n\n### {role}\n\n- Led\n\n" for n, (head, role) in enumerate(entries)
     )
     assert jobs(f"# Ann Lee\n\n## Experience\n\n{text}") == TWO
+
+
+def test_a_clause_of_a_sentence_is_no_company() -> None:
+    sentence = "Joined as employee number 6; by June 2021 the group had grown to 66 people"
+    text = f"# Ann Lee\n\n## Work\n\nStaff Engineer, Harrow NV 2019 – 2021\n\n{sentence}\n"
+    assert all("group had grown" not in company for company, _ in jobs(text))
+
+
+def test_all_other_entries_say_how_many_lines_stand_above_their_dates() -> None:
+    entries = ["Harrow NV, Oslo Staff Engineer\n\n2021 – 2023\n\n- Led\n\n"]
+    named = [("Pell Ltd", "Senior Engineer"), ("Quillon Corp", "Engineer"), ("Marwick Foods", "Intern")]
+    entries += [f"{company}, Lyon\n\n{role}\n\n{2018 - n}\n\n- Built\n\n" for n, (company, role) in enumerate(named)]
+    assert jobs(f"# Ann Lee\n\n## Experience\n\n{''.join(entries)}")[1:] == named
+
+
+def test_a_subject_before_its_degree_is_the_subject() -> None:
+    text = "# Ann Lee\n\n## Education\n\nEnglish Literature, BA (Hons), Marwick College\n\n2011 – 2014\n"
+    (school,) = records(text, EducationFacts)
+    assert (school.degree, school.area, school.institution) == ("BA (Hons)", "English Literature", "Marwick College")
+
+
+def test_a_line_below_a_certificates_heading_is_its_issuer() -> None:
+    text = "# Ann Lee\n\n## Certifications\n\n### CCRN\n\nAACN\n\n### Life Support\n\nHeart Association\n"
+    found = records(text, CertificationFacts)
+    assert [(one.name, one.issuer) for one in found] == [("CCRN", "AACN"), ("Life Support", "Heart Association")]
+
+
+def test_the_documents_title_is_no_part_of_the_name() -> None:
+    (person,) = records("# JAN KÜSTER RESUME\n\njan@example.com\n\n## Skills\n\nGo, Rust\n", PersonFacts)
+    assert person.name == "JAN KÜSTER"

@@ -228,7 +228,10 @@ def _record(
 
 
 def _degree_and_area(words: str) -> tuple[str, str]:
-    """The degree and its subject: "PhD in Physics", "BSc Physics", "Master of Science, Physics"."""
+    """The degree and its subject: "PhD in Physics", "BSc Physics", "Master of Science, Physics", "Physics, BSc"."""
+    subject, last = _last_of_list(words)
+    if degree_score(last) and not degree_score(subject):
+        return last, subject
     for cut in cuts(words, ",:-(", _IN | _OF):
         left, right = (
             words_of(words[: cut.start]),

@@ -16,6 +16,7 @@ HEADING = "heading"
 
 _MAX_HEAD_LINES = 4
 _MAX_AFTER = 7
+_MIN_LATER = 2  # entries that agree on the number of lines above their dates
 _MAX_REMARK = 200
 
 Names = Callable[[str], bool]
@@ -53,8 +54,9 @@ class SectionEntries:
 def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: Names = has_title) -> SectionEntries:
     """The entries of a section, in order.
 
-    An entry begins at most as many lines above its dates as the first entry does; fewer if other text comes before (a
-    further position in the same company). Without dates, each heading begins an entry, else each line with `names`.
+    An entry begins at most as many lines above its dates as the first entry does, or as all others do; fewer if other
+    text comes before (a further position in the same company). Without dates, each heading begins an entry, else each
+    line with `names`.
 
     Args:
         lines: The lines of the section, without its heading.
@@ -70,7 +72,11 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     remarks = _remarks(lines, anchors[0])
     above = [_naming_lines_above(lines, anchor, known, remarks) for anchor in anchors]
     beside = [lines[anchor].anchor == "beside" for anchor in anchors]
-    most = len(above[0]) - beside[0] if reach is None else reach
+    later = set(map(len, above[1:]))
+    is_joined = (
+        bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1
+    )  # two lines read as one in the first entry
+    most = (max(len(above[0]), *later) if is_joined else len(above[0])) - beside[0] if reach is None else reach
     starts = [
         [anchor, *named][_reach(lines, [anchor, *named], most + aside)]
         for anchor, named, aside in zip(anchors, above, beside, strict=True)

@@ -55,6 +55,7 @@ _COST_UNNAMED = 1.5  # of a name before a place that no employer takes
 _NO_CANDIDATE = NameCandidate("", 0, 0, 0)
 _MIN_VOTE, _MAX_VOTE = -2.0, 4.0
 _FEW_JOBS = 4
+_MAX_UNNAMED, _COST_CLAUSE = 4, 4.0  # words of a name in small letters; the cost of a clause of a sentence
 # With more jobs than this, only whole segments are candidates.
 _MANY_JOBS = 200
 
@@ -98,6 +99,8 @@ def _unnamed_penalty(words: str, few: int, cost: float) -> float:
     """The cost of words that do not look like a name; lower for at most `few` words."""
     if not words or looks_named(words):
         return 0.0
+    if words[0].islower() and len(words.split()) > _MAX_UNNAMED:
+        return _COST_CLAUSE
     return cost if len(words.split()) > few else 0.3
 
 
@@ -367,6 +370,7 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
                 made.append(Piece(entry.start, entry.end, parts[number].path, "job", None, end_year(entry.dated)))
                 continue
             alone = bool(job.company or not group.company or is_break(job.position) or is_own_work(job.position))
+            alone = alone or not job.position
             group = job if alone else group
             location = job.location or group.location
             read = job if alone else replace(job, company=group.company, industry=group.industry, location=location)

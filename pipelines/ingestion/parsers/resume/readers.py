@@ -291,10 +291,23 @@ def read_certifications(text: str, parts: Sequence[SectionPart]) -> PiecesByPart
     for number, part in parts_of_section(parts, "certifications"):
         start, end = part.lines[0].start, part.lines[-1].end
         lines = dated_lines(text, list_items_as_text(part.lines))
-        entries = list(_one_per_line(text, lines)) if _is_one_per_line(text, lines) else split_entries(lines).entries
+        entries = list(_above_issuers(lines))
+        if not entries:
+            is_listed = _is_one_per_line(text, lines)
+            entries = list(_one_per_line(text, lines) if is_listed else split_entries(lines).entries)
         records = [record for entry in entries if (record := _certificate(text, entry))]
         found[number] = [Piece(start, end, part.path, "certification", supported_facts(text, records, start, end))]
     return found
+
+
+def _above_issuers(lines: Sequence[DatedLine]) -> Iterator[ResumeEntry]:
+    """An entry for every two lines without dates, if the first ones are headings of one level, and the others not."""
+    levels = [one.line.level if one.line.kind == "heading" else 0 for one in lines]
+    names, issuers = set(levels[::2]), set(levels[1::2])
+    if len(lines) % 2 or len(names) != 1 or 0 in names or names & issuers or any(one.dates for one in lines):
+        return
+    for name, issuer in zip(lines[::2], lines[1::2], strict=True):
+        yield ResumeEntry((name, issuer), (), ())
 
 
 def _is_one_per_line(text: str, lines: Sequence[DatedLine]) -> bool:
@@ -570,7 +583,7 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
     near = [line for line in list(phrases)[:_NAME_LINES] if line != first and position]
     chosen = next((line for line in near if _is_name(without_pronouns(phrases[line][0]))), first)
     name, *beside = phrases[chosen]
-    name = without_pronouns(name)
+    name = _without_title(without_pronouns(name))
     if len(name) > _MAX_PERSON_NAME or not (could_be_name(name) if titled else _is_name(name)):
         return "", ""
     headline = next(iter(beside), position if chosen != first else "")
@@ -580,6 +593,15 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
         headline = words_of(text[below.body : below.end]) if is_whole else phrases[below][0]
     is_headline = titled and len(headline) <= _MAX_HEADLINE and not any(map(str.isdigit, headline))
     return name, headline if is_headline else ""
+
+
+def _without_title(name: str) -> str:
+    """The words without the document's title before or behind them: "Ann Lee Resume"."""
+    words = name.split()
+    kept = [
+        word for number, word in enumerate(words) if 0 < number < len(words) - 1 or fold(word) not in _DOCUMENT_TITLES
+    ]
+    return " ".join(kept) if len(kept) > 1 else name
 
 
 def _is_name(words: str) -> bool:
