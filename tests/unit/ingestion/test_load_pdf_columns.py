@@ -518,3 +518,14 @@ def test_dates_in_a_narrow_column_at_the_right_are_no_text_beside_notes(load_byt
         page += column([company, "Ran a kitchen of eighteen people and its budget"], 60, y - 26)
     text = load_bytes(make_pdf([page]), "a.pdf").text
     assert text.count("\tSept 2019 – Feb 2021") == 3
+
+
+def test_a_line_that_begins_in_another_font_than_the_last_ended_in_begins_a_block(load_bytes, make_pdf) -> None:
+    page = [(60, 790, "Ann Lee", BOLD, 20)]
+    for n, (name, rest) in enumerate(
+        (("Halden Foods", "is where a cook was needed"), ("Pell", "wanted a baker badly"))
+    ):
+        x = 60 + stringWidth(f"{name} ", BOLD, 10)
+        page += [(60, 700 - 26 * n, name, BOLD, 10), (x, 700 - 26 * n, rest, BODY, 10)]
+        page += [(60, 687 - 26 * n, "Ran a kitchen of eighteen people and all of its budget", BODY, 10)]
+    assert any(block.startswith("Pell wanted") for block in blocks(load_bytes(make_pdf([page]), "a.pdf")))

@@ -305,3 +305,19 @@ def test_a_line_below_a_certificates_heading_is_its_issuer() -> None:
 def test_the_documents_title_is_no_part_of_the_name() -> None:
     (person,) = records("# JAN KÜSTER RESUME\n\njan@example.com\n\n## Skills\n\nGo, Rust\n", PersonFacts)
     assert person.name == "JAN KÜSTER"
+
+
+def test_a_list_of_groups_in_one_line_has_no_labels_among_its_skills() -> None:
+    text = "# Ann Lee\n\n## Summary\n\nBuilds.\n\n## Skills\n\nCode: Python, SQL; Tools: Airflow, dbt\n"
+    assert [skill for _, names in skills(text) for skill in names] == ["Python", "SQL", "Airflow", "dbt"]
+
+
+def test_a_row_of_languages_without_spoken_ones_is_a_row_of_skills() -> None:
+    text = "# Ann Lee\n\n## Summary\n\nBuilds.\n\n## Skills\n\nLanguages\tPython, SQL\n\nTools\tAirflow, dbt\n"
+    assert skills(text) == [("Languages", ("Python", "SQL")), ("Tools", ("Airflow", "dbt"))]
+
+
+def test_a_company_with_a_short_name_and_its_place_without_a_comma_are_two() -> None:
+    text = "# Ann Lee\n\n## Work\n\nEngineer\t2019 – 2021\n\nNorthfold Analytics Leeds, UK\n\n- Built\n"
+    (job,) = records(text, JobFacts)
+    assert (job.company, job.location) == ("Northfold Analytics", "Leeds, UK")

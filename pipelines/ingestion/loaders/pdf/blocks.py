@@ -187,7 +187,7 @@ def _continues_heading(group: LineGroup, line: PdfLine, level: int, right: float
     words = " ".join(each.text for each in group.lines)
     if section_named(words) and not section_named(f"{words} {line.text}"):
         return False
-    goes_on = line.text[0].islower() or _breaks_off(last.text) or last.hyphen
+    goes_on = line.text[0].islower() or _breaks_off(last.text.lower()) or last.hyphen
     return last.title or goes_on or _fills(last, line, right - 2 * line.size)
 
 
@@ -209,7 +209,7 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
     gap = (last.y - line.y) / max(line.size, 1)
     if abs(last.size - line.size) > 0.1 * line.size or gap < 0 or gap > style.leading * 1.3 + 0.1:
         return False
-    if last.bold and not line.bold:
+    if (last.bold and not line.bold) or _changes_font(last, line):
         return False
     if last.right:
         limit = last.limit if last.bold else last.right[0].x0 - 0.5 * last.size
@@ -217,6 +217,12 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
     if line.text[0].islower():
         return True
     return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
+
+
+def _changes_font(last: PdfLine, line: PdfLine) -> bool:
+    """True if a line of several fonts ends in one, and the next one begins in another and with a capital."""
+    is_new = last.end_font != line.font and line.text[0].isupper() and bool(last.breaks or line.breaks)
+    return is_new and not _breaks_off(last.text) and not last.hyphen
 
 
 def _begins_nearby(group: LineGroup, line: PdfLine, edge: Edge) -> bool:

@@ -43,7 +43,7 @@ class PdfLine:
         drawn: Its size as drawn, where `size` is in half points.
         faint: True if all of it is drawn as watermarks are, as in `Word`.
         title: True if it heads a section by where it stands, whatever its type.
-        font, end_font: The names of the fonts of its first and its last word with letters.
+        font, end_font: The fonts, with their colours, of its first and its last word with letters.
         breaks: Where its words go on in another font, as offsets in its text.
     """
 

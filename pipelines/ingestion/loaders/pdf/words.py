@@ -64,7 +64,8 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class GlyphStyle:
-    """The properties shared by the glyphs of one text object; `drawn` is the size before it is rounded."""
+    """The properties shared by the glyphs of one text object; `drawn` is the size before it is rounded, `ink` red,
+    green, blue and opacity (0 to 255)."""
 
     size: float
     drawn: float
@@ -73,6 +74,7 @@ class GlyphStyle:
     font: str
     icons: bool
     faint: bool
+    ink: tuple[int, ...]
 
 
 class Glyphs:
@@ -154,6 +156,7 @@ class Glyphs:
         font = self._name.value.decode("utf-8", "replace") if 0 < length <= len(self._name) else ""
         angle = math.degrees(math.atan2(matrix.b, matrix.a))
         quarter = round(angle / 90)
+        ink = self._ink(index)
         return GlyphStyle(
             round(size * scale * 2) / 2,
             round(size * scale, 2),
@@ -161,22 +164,27 @@ class Glyphs:
             (quarter - self._turned) % 4,
             font,
             _is_of_icons(font),
-            abs(angle - 90 * quarter) > _LEAST_SLANT or self._is_pale(index),
+            abs(angle - 90 * quarter) > _LEAST_SLANT or _is_pale(ink),
+            ink,
         )
 
-    def _is_pale(self, index: int) -> bool:
-        """True for a light grey, or a colour that lets most of the page through; white stands on dark boxes."""
+    def _ink(self, index: int) -> tuple[int, ...]:
         channels = [ctypes.c_uint() for _ in range(4)]
         self._raw.FPDFText_GetFillColor(self._page, index, *channels)
-        *colours, alpha = (channel.value for channel in channels)
-        is_grey = max(colours) - min(colours) <= _GREY
-        return alpha < _OPAQUE or (is_grey and _PALE <= min(colours) < _WHITE)
+        return tuple(channel.value for channel in channels)
 
     def _is_bold(self, index: int, font: str) -> bool:
         """By the font's name; by its weight, often wrong, only if the name does not tell."""
         if is_named(font, _BOLD):
             return True
         return not is_named(font, _NOT_BOLD) and self._raw.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
+
+
+def _is_pale(ink: Sequence[int]) -> bool:
+    """True for a light grey, or a colour that lets most of the page through; white stands on dark boxes."""
+    *colours, alpha = ink
+    is_grey = max(colours) - min(colours) <= _GREY
+    return alpha < _OPAQUE or (is_grey and _PALE <= min(colours) < _WHITE)
 
 
 def is_named(font: str, names: Sequence[str]) -> bool:
@@ -302,7 +310,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
         turn=style.turn,
         drawn=style.drawn,
         faint=style.faint,
-        font=style.font,
+        font=f"{style.font} {style.ink}",
     )
 
 

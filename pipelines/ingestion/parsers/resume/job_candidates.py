@@ -126,17 +126,18 @@ def split_known_place(words: str) -> tuple[str, str]:
     bare, aside = split_aside(words)
     if aside:
         return (words_of(bare), aside.strip()) if place_score(aside) >= 2 else (words, "")
+    head, comma, state = words.rpartition(", ")
+    parts = head.split()
+    for size in (2, 1) if comma else ():  # "Acme Foods Princeton, NJ"
+        name, city = parts[:-size], f"{' '.join(parts[-size:])}, {state}"
+        is_named = len(name) > 1 and name[-1][0].isupper() and (name[-1][-1].isalnum() or name[-1][-1] in ".)")
+        if is_named and parts[-size][0].isalpha() and place_score(city) >= 3:
+            return " ".join(name), city
     for cut in cuts(words, ",-/;", {"in"})[-4:]:
         head, tail = words_of(words[: cut.start]), words_of(words[cut.end :])
         known = place_score(tail)
         if head and (known >= 3 or (known == 2 and not title_score(tail) and not company_score(tail))):
             return head, tail
-    head, comma, state = words.rpartition(", ")
-    parts = head.split()
-    for size in (2, 1) if comma else ():  # "Acme Foods Princeton, NJ"
-        name, city = parts[:-size], f"{' '.join(parts[-size:])}, {state}"
-        if len(name) > 1 and place_score(city) >= 3 and name[-1][0].isupper():
-            return " ".join(name), city
     for cut in reversed(cuts(words, ",-/:")[:2]):
         head, tail = words_of(words[: cut.start]), words_of(words[cut.end :])
         if tail and place_score(head) >= 3 and ("," in head or cut.sign != ","):
@@ -291,7 +292,8 @@ def _role(words: str) -> tuple[str | None, str]:
         is_employment_type(words) and score < 3 and not title_score(words) and not company_score(words)
     ):
         return "", ""
-    is_town = score == _IS_PLACE and words[-4:-2] == ", " and words[-2:].isupper() and not company_score(words)
+    is_town = score == _IS_PLACE and words[-4:-2] == ", " and words[-2:].isupper()
+    is_town = is_town and not company_score(words) and not split_known_place(words)[1]
     return ("location", words) if score >= 3 or is_town else (None, words)
 
 

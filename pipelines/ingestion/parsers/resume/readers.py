@@ -486,12 +486,19 @@ def _skills(raw: str) -> Iterator[str]:
     items = [item for item in _split_outside_brackets(_LEVEL_MARKS.sub("\t", raw)) if item.strip()]
     if items and items[-1].strip().endswith(_SENTENCE_ENDS) and len(raw.split()) > _MAX_ITEM_WORDS * len(items):
         return  # a sentence
-    for number, item in enumerate(items):
+    for number, item in enumerate(_unlabelled(items)):
         last = number == len(items) - 1 and number > 0
         for part in _split_last_item(item) if last else [item]:
             skill = _clean_skill(part)
             if skill and len(skill.split()) <= _MAX_SKILL_WORDS and not _is_level(skill):
                 yield skill
+
+
+def _unlabelled(items: Sequence[str]) -> Iterator[str]:
+    """The items without the label of a group that begins in the middle of a list: "Go; Tools: dbt"."""
+    for item in items:
+        label, colon, value = item.partition(": ")
+        yield value if colon and value.strip() and len(label.split()) <= _MAX_GROUP_WORDS else item
 
 
 def _split_outside_brackets(raw: str) -> Iterator[str]:

@@ -324,6 +324,11 @@ def _split_side_headings(text: str, lines: Sequence[ResumeLine]) -> list[ResumeL
     """
     tabs = [text.find("\t", line.body, line.end) if line.kind not in ("bullet", "more") else -1 for line in lines]
     names = [section_of(text[line.body : tab]) if tab > 0 else "" for line, tab in zip(lines, tabs, strict=True)]
+    spoken = [
+        name != "languages" or language_names(text[line.start : line.end])
+        for name, line in zip(names, lines, strict=True)
+    ]
+    names = [name if is_spoken else "" for name, is_spoken in zip(names, spoken, strict=True)]
     if sum(line.kind == "heading" and bool(section_of(text[line.body : line.end])) for line in lines) >= _HEADED:
         for at in range(1, len(lines)):
             if tabs[at - 1] > 0 < tabs[at] and not names[at - 1]:
