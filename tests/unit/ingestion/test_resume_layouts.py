@@ -281,6 +281,8 @@ def test_a_clause_of_a_sentence_is_no_company() -> None:
     sentence = "Joined as employee number 6; by June 2021 the group had grown to 66 people"
     text = f"# Ann Lee\n\n## Work\n\nStaff Engineer, Harrow NV 2019 – 2021\n\n{sentence}\n"
     assert all("group had grown" not in company for company, _ in jobs(text))
+    below = f"Harrow NV\n\nStaff Engineer\t2019 – 2021\n\n{sentence}\n\nSenior Engineer\t2017 – 2019\n"
+    assert {company for company, _ in jobs(f"# Ann Lee\n\n## Work\n\n{below}")} == {"Harrow NV"}
 
 
 def test_all_other_entries_say_how_many_lines_stand_above_their_dates() -> None:

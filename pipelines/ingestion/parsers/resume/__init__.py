@@ -207,7 +207,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 15
+    version: int = 16
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

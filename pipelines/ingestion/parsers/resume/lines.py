@@ -444,6 +444,8 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
         return DatedLine(line)
     named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))
     anchor = _date_position(text, line, dates, parts) if dates and (named or not parts) else ""
+    if dates and not anchor and len(raw.split()) > _FEW_WORDS:
+        named = False  # a sentence with a date
     return DatedLine(line, dates, parts, anchor, named and bool(parts))
 
 
