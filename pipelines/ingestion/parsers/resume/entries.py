@@ -73,10 +73,9 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     above = [_naming_lines_above(lines, anchor, known, remarks) for anchor in anchors]
     beside = [lines[anchor].anchor == "beside" for anchor in anchors]
     later = set(map(len, above[1:]))
-    is_joined = (
-        bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1
-    )  # two lines read as one in the first entry
-    most = (max(len(above[0]), *later) if is_joined else len(above[0])) - beside[0] if reach is None else reach
+    is_joined = bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1  # the first may read two lines as one
+    usual = max(len(above[0]), *later) if is_joined else len(above[0])
+    most = usual - beside[0] if reach is None else reach
     starts = [
         [anchor, *named][_reach(lines, [anchor, *named], most + aside)]
         for anchor, named, aside in zip(anchors, above, beside, strict=True)

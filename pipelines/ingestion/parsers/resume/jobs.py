@@ -354,14 +354,13 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """A piece for each job of the experience sections, in order."""
     splits = entries_by_part(text, parts, "experience")
     entries = [entry for split in splits.values() for entry in split.entries if not _is_break(entry)]
-    jobs = iter(read_jobs(entries))
+    readings = {id(entry): job for entry, job in zip(entries, read_jobs(entries), strict=True)}
     found: PiecesByPart = {}
     lead = ""
     headed = [number for number in splits if parts[number].heading and not section_of(parts[number].title)]
     for number, split in splits.items():
-        pairs = _join_company_lines(
-            _with_banners(text, [(entry, JobReading() if _is_break(entry) else next(jobs)) for entry in split.entries])
-        )
+        read_here = [(entry, readings.get(id(entry), JobReading())) for entry in split.entries]
+        pairs = _join_company_lines(_with_banners(text, read_here))
         made = leading_pieces(split, parts[number], "" if parts[number].heading else lead, "job")
         is_employer = number in headed and (len(headed) > 1 or company_score(parts[number].title) >= 1)
         group = JobReading(parts[number].title) if is_employer else JobReading()
@@ -369,8 +368,8 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
             if _is_break(entry):
                 made.append(Piece(entry.start, entry.end, parts[number].path, "job", None, end_year(entry.dated)))
                 continue
-            alone = bool(job.company or not group.company or is_break(job.position) or is_own_work(job.position))
-            alone = alone or not job.position
+            alone = bool(job.company) or not (group.company and job.position)
+            alone = alone or is_break(job.position) or is_own_work(job.position)
             group = job if alone else group
             location = job.location or group.location
             read = job if alone else replace(job, company=group.company, industry=group.industry, location=location)
