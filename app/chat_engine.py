@@ -7,12 +7,12 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from app.answer_markdown import pack_archive
 from app.archive import Archive
 from app.face import data_url
 from app.health import HealthDesk
 from app.inspection import Inspection
 from app.jobs import Jobs
-from app.pack import pack_archive
 from app.shelf import Shelf, Shelved, read_shelf
 from app.uploads import bring_back, set_aside
 from config.settings import PersonaSettings, Settings

@@ -190,16 +190,6 @@ class Exchange:
         order |= dict.fromkeys([*(side.n for side in self._disputed()), *sorted(self.sources)])
         return {n: number for number, n in enumerate(order, start=1)}
 
-    def renumbered(self, said: str) -> str:
-        """A text with the shown numbers in its markers: `Leith [7]`."""
-        numbers = self.numbers()
-        head, *rest = said.split("[")
-        for part in rest:
-            inside, bracket, after = part.partition("]")
-            number = numbers.get(int(inside), inside) if inside.isdecimal() else inside
-            head += f"[{number}{bracket}{after}"
-        return head
-
     def evidence(self, n: int, sentences: Sequence[int] | None) -> list[Citation]:
         """The spans of source `n` that support these sentences, or all of them and what is disputed."""
         chosen = self.sentences if sentences is None else [self.sentences[index] for index in sentences]

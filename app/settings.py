@@ -158,10 +158,3 @@ def _right(field: FieldInfo, value: str) -> str:
     if field.annotation == tuple[SourceRule, ...]:
         return _RULE
     return json.dumps([word for part in value.split(",") if (word := part.strip(" []'\""))], ensure_ascii=False)
-
-
-def with_executor(settings: Settings, executor: str | None, workers: int | None) -> Settings:
-    """The settings with another executor or number of workers, where one is given."""
-    given = {"executor": executor, "workers": workers}
-    update = {name: value for name, value in given.items() if value is not None}
-    return settings.model_copy(update={"ingestion": settings.ingestion.model_copy(update=update)})

@@ -1,11 +1,9 @@
 """The wording of sources, places, verdicts and endings, in the chat, the terminal and answer packs."""
 
 import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import unquote
 
 from pipelines.answers import Citation, Source
@@ -138,26 +136,6 @@ def readable(title: str, name: str) -> str:
     return (words if " " in stem else _JOINTS.sub(" ", words)) or name
 
 
-def source_of(row: Mapping[str, Any]) -> Source:
-    """A source that was stored as JSON by any release; a missing field is empty."""
-    lists = {"section_path", "node_ids", "also_in", "page_breaks", "near_copies"}
-    numbers = {"n", "line_start", "line_end", "start", "end"}
-    given: dict[str, Any] = {each.name: row.get(each.name, "") for each in fields(Source)}
-    given |= {name: tuple(row.get(name, ())) for name in lists}
-    given |= {name: row.get(name, 0) for name in numbers} | {"structure": None}
-    return Source(**given | {"page": row.get("page")})
-
-
-def result_source(row: Mapping[str, Any]) -> Source:
-    """A search result as JSON, as a source."""
-    return source_of({**row, "documentName": row["document_name"], "snippet": row["text"]})
-
-
-def conflict_of(row: Mapping[str, Any] | str) -> tuple[str, tuple[int, ...]]:
-    """(the text of a stored conflict, the numbers of its sources); older conflicts are only a text."""
-    return (row, ()) if isinstance(row, str) else (row["said"], tuple(side["n"] for side in row["sides"]))
-
-
 def _bare_title(title: str) -> str:
     """A title without the program before it and the suffix behind it."""
     program, dash, rest = title.partition(" - ")
@@ -181,18 +159,6 @@ def _beside(source: Source) -> str:
     """The file's name, unless it is the title."""
     title = readable(source.title, source.documentName)
     return "" if source.documentName in ("", title) else source.documentName
-
-
-def citations_of(sentences: Sequence[Mapping[str, Any]], n: int) -> list[Citation]:
-    """The citations of a source in the sentences of a stored answer that have a place."""
-    rows = (row for sentence in sentences for row in sentence.get("evidence") or () if row["n"] == n)
-    return [Citation(**row) for row in rows if row.get("line_start")]
-
-
-def cited_numbers(sentences: Sequence[Mapping[str, Any]], conflicts: Iterable[Mapping[str, Any] | str]) -> set[int]:
-    """The numbers of the sources that a stored answer cites, in its sentences or as sides of a conflict."""
-    cited = {n for sentence in sentences for n in sentence["citations"]}
-    return cited.union(*(conflict_of(conflict)[1] for conflict in conflicts))
 
 
 def address(uri: str) -> str:
@@ -232,12 +198,6 @@ def read_as(condensed: str, condensed_by: str, pairs: Iterable[Sequence[str]] = 
     """The standalone form of a follow-up, what it took from the conversation, and what made it; else empty."""
     how = "; ".join(filter(None, (added(pairs), f"made whole {_BY.get(condensed_by, condensed_by)}")))
     return f"Read as: {condensed} ({how})" if condensed else ""
-
-
-def options_of(filters: Mapping[str, Any]) -> str:
-    """Filters as the options of the command line that set them: `--category blog --year 2024`; empty for none."""
-    given = ((name, [value] if isinstance(value, str) else value) for name, value in filters.items() if value)
-    return shlex.join(word for name, values in given for value in values for word in (f"--{name}", str(value)))
 
 
 def without_settings(text: str) -> str:

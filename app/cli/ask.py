@@ -58,7 +58,7 @@ def ask(
     Example: footnote ask "What caused the 2021 outage?"
     """
     settings = settings_now()
-    from app.pack import files_of
+    from app.cli.pack_files import files_of
     from app.wording import offers
     from pipelines.query.answer import answer_json
     from pipelines.query.citation_markers import split_markers
@@ -114,7 +114,7 @@ def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: boo
 def _keep_answer(
     engine: "QueryEngine", question: str, filters: "Filters", answer: "Answer", paths: tuple[Path, ...]
 ) -> None:
-    from app.pack import write_pack
+    from app.cli.pack_files import write_pack
     from pipelines.query.pack import pack_answer
     from pipelines.query.search import Request
 
@@ -151,7 +151,8 @@ def marked(answer: Mapping[str, Any]) -> str:
 
 def say_sources(answer: Mapping[str, Any]) -> None:
     """The footnotes by document and what they disagree about; of an abstention what came nearest."""
-    from app.wording import cited_numbers, conflict_of, how_it_ended, near_heading, options_of, read_as, source_of
+    from app.cli.rows import cited_numbers, conflict_of, options_of, source_of
+    from app.wording import how_it_ended, near_heading, read_as
     from config.prompts import COURTESIES
 
     cited = cited_numbers(answer["sentences"], answer["conflicts"])
@@ -199,7 +200,7 @@ def replay(
 
     Example: footnote replay outage.json
     """
-    from app.pack import load_pack
+    from app.cli.pack_files import load_pack
     from pipelines.query.engine import build_query_engine
     from pipelines.query.replay import replay_pack
 

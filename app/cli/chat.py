@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.options import option, settings_now
-from app.first_paint import with_outline
 from pipelines.errors import ConfigError, ServiceUnavailable
 
 verbs = typer.Typer()
@@ -24,6 +23,16 @@ MAIN_SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
 PORTS_TRIED = 20
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
+_ROOT = '<div id="root"></div>'
+_OUTLINE = """
+<style>
+:root { color-scheme: light dark; background: light-dark(#fdfcf9, #17191c); }
+#outline { position: fixed; inset: 12vh 0 auto; max-width: 44rem; margin: auto; padding: 0 1.5rem; }
+#outline div { height: 1rem; margin-bottom: 1rem; border-radius: .3rem; background: light-dark(#dfdacc, #383c42); }
+#outline div:first-child { height: 2.2rem; width: 60%; }
+body:has([data-testid="stElementContainer"]) #outline { display: none; }
+</style>
+<div id="outline" role="status" aria-label="Opening the chat"><div></div><div></div><div></div><div></div></div>"""
 
 
 @verbs.command()
@@ -189,6 +198,18 @@ def _serve(options: list[str], frame_ancestors: Sequence[str]) -> None:
     net_util.get_internal_ip = lambda: None
     net_util.get_external_ip = lambda: None
     with TemporaryDirectory(prefix="footnote-page-") as folder:
-        files = with_outline(Path(file_util.get_static_dir()), Path(folder))
+        files = _with_outline(Path(file_util.get_static_dir()), Path(folder))
         file_util.get_static_dir = lambda: str(files)
         cli.main(["run", str(MAIN_SCRIPT), *options], standalone_mode=False)
+
+
+def _with_outline(original: Path, folder: Path) -> Path:
+    """A folder of links to Streamlit's files beside a page of ours; the original where there can be no links."""
+    with suppress(OSError):
+        for path in original.iterdir():
+            if path.name != "index.html":
+                (folder / path.name).symlink_to(path, target_is_directory=path.is_dir())
+        page = (original / "index.html").read_text("utf-8").replace("<title>Streamlit<", "<title>Footnote<")
+        (folder / "index.html").write_text(page.replace(_ROOT, _ROOT + _OUTLINE), "utf-8")
+        return folder
+    return original

@@ -104,9 +104,7 @@ def ingest(
 
     Example: footnote ingest ~/portfolio github:ann --watch --json (JSON lines: the watched sources, then each change)
     """
-    from app.settings import with_executor
-
-    settings = with_executor(settings_now(), executor, workers)  # reported before the slow imports
+    settings = _with_executor(settings_now(), executor, workers)  # reported before the slow imports
     from pipelines.ingestion.parsers import build_parser
     from pipelines.ingestion.run import Overrides
     from pipelines.ingestion.sources.locations import unique_locations
@@ -119,6 +117,13 @@ def ingest(
         build_parser(parser)  # an unknown parser is refused before anything is done
     options = IngestOptions(plan, verify, yes, retry_failed, as_json)
     (_watch if watch else _run)(settings, locations, overrides, options)
+
+
+def _with_executor(settings: "Settings", executor: str | None, workers: int | None) -> "Settings":
+    """The settings with another executor or number of workers, where one is given."""
+    given = {"executor": executor, "workers": workers}
+    update = {name: value for name, value in given.items() if value is not None}
+    return settings.model_copy(update={"ingestion": settings.ingestion.model_copy(update=update)})
 
 
 def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", options: IngestOptions) -> None:

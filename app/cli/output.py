@@ -253,7 +253,8 @@ def print_documents(
 
     With `quoted`, their words instead of the number.
     """
-    from app.wording import by_document, citations_of, cited_at, is_made, link, place_and_others
+    from app.cli.rows import citations_of
+    from app.wording import by_document, cited_at, is_made, link, place_and_others
 
     for document in by_document(sources):
         say(f"{document.title} ({document.name})" if document.name else document.title, "bold dim")

@@ -113,7 +113,8 @@ def _render_ranking(ranking: Ranking) -> None:
 
 def say_results(results: Sequence[Mapping[str, Any]]) -> None:
     """Print ranked passages, each with its place and its first words."""
-    from app.wording import link, place, result_source
+    from app.cli.rows import result_source
+    from app.wording import link, place
 
     for result in results:
         source = result_source(result)
@@ -211,7 +212,7 @@ def _render_queries(log: QueryLog) -> None:
 
 @render.register(LoggedQuery)
 def _render_query(row: LoggedQuery) -> None:
-    from app.wording import conflict_of, source_of
+    from app.cli.rows import conflict_of, source_of
 
     say(f"{row['question']}", "bold")
     say(f"{row['kind']} by the {row['audience']}, {_time(row['asked_at'])}, {row['latency_ms']:.0f} ms", "dim")

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from app import session
 from app.chat_engine import ChatEngine, build_chat_engine
-from app.pack import load_pack
+from app.cli.pack_files import load_pack
 from app.settings import read_settings
 from app.worker import JobWorker
 from config.prompts import MY_NO_ANSWER, NO_ANSWER_OF

@@ -6,7 +6,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from app.pack import files_of, load_pack, pack_archive, pack_markdown, write_pack
+from app.answer_markdown import pack_archive, pack_markdown
+from app.cli.pack_files import files_of, load_pack, write_pack
 from pipelines.answers import Conflict
 from pipelines.errors import PackError
 from pipelines.query.pack import PackedRequest, pack_json
@@ -78,7 +79,7 @@ def test_the_markdown_shows_the_answer_its_footnotes_with_their_words_and_verdic
     for part in (
         "How many containers did the crane move?", "The crane moved forty containers. [1]", "moved forty containers",
         "Supported by its source.", "It is red. [2]", "not supported by its source", "Also read, not cited",
-        "Crane (crane.md, lines 3–4, Speed)", "crane-file-1", "hashed/hashed@256", "abc",
+        "Crane (crane.md, lines 3–4 · Speed)", "crane-file-1", "hashed/hashed@256", "abc",
     ):  # fmt: skip
         assert part in markdown, part
 
@@ -91,7 +92,8 @@ def test_the_markdown_of_an_abstention_shows_what_was_searched_and_what_came_nea
         "No answer was found",
         "Searched for: cranes (hybrid)",
         "Only near, not an answer",
-        f"lines 3–4, Speed): “{source(1).words}”",
+        "lines 3–4 · Speed)",
+        source(1).words,
     ):
         assert part in markdown, part
 
@@ -113,7 +115,7 @@ def test_each_side_of_a_conflict_is_a_footnote_with_its_words() -> None:
     markdown = shown(pack_markdown(pack(sentence("40 an hour"), sources=(source(1), source(2)), told=told)))
     assert "Also read" not in markdown
     assert "46 an hour" in markdown
-    assert "One side of what the documents disagree about" in markdown
+    assert "One side of what the sources disagree about" in markdown
 
 
 HOSTILE = [

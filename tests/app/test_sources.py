@@ -8,21 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.cli.ask import marked, say_sources
+from app.cli.rows import citations_of, cited_numbers, conflict_of, source_of
 from app.cli.search import say_results
 from app.conversation import Exchange
 from app.session import Opened
-from app.wording import (
-    address,
-    by_document,
-    citations_of,
-    cited_at,
-    cited_numbers,
-    conflict_of,
-    link,
-    place_and_others,
-    readable,
-    source_of,
-)
+from app.wording import address, by_document, cited_at, link, place_and_others, readable
 from pipelines.answers import Answer, Citation, Conflict, Sentence
 from pipelines.store.query_log import jsonable
 from tests.app.conftest import answers, ask, opened_source

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic import SecretStr
 
-from app.pack import pack_markdown
-from app.wording import link, place, result_source
+from app.answer_markdown import pack_markdown
+from app.cli.rows import result_source
+from app.wording import link, place
 from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.run import build_ingestion
