@@ -1,6 +1,6 @@
 """An answer as the plain data that its widget shows: text and numbers, all of them the engine's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.answer_foot import alerts, clipped, how_made, line_under, source_groups
@@ -9,6 +9,7 @@ from app.typeset import runs
 from app.wording import FINDING, cited_place, readable
 from pipelines.answers import Citation, Conflict, Sentence, Source
 from pipelines.query.layout import AnswerBlock, blocks_of
+from pipelines.structure import row_cells
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 _CITED = 220  # characters of a quotation in the margin
@@ -114,11 +115,45 @@ def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, i
     elif block.kind == "table" or is_written:
         for each in (each for line in lines for each in line):
             each["runs"] = runs(each["text"])
+    if block.kind in ("bullets", "paragraph") and (head := _as_rows(exchange, block.lines, lines)):
+        return {"kind": "table", "text": block.text, "indents": [], "lines": [[head], *lines]}
     details = [parted(line[-1]["text"]) for line in lines] if block.kind == "bullets" else []
     if len(details) > 1 and all(detail for _, detail in details):
         for line, (head, detail) in zip(lines, details, strict=True):
             line[-1].update(runs=[["", head]], detail=detail)
     return {"kind": block.kind, "text": block.text, "indents": list(block.indents), "lines": lines}
+
+
+def _as_rows(
+    exchange: Exchange, of: Sequence[Sequence[int]], lines: Sequence[list[dict[str, Any]]]
+) -> dict[str, Any] | None:
+    """The head of a table, if every line quotes a row of one as `column: cell; column: cell`; the lines become rows."""
+    found = [_cells(exchange, exchange.sentences[line[0]]) if len(line) == 1 else {} for line in of]
+    width = max((len(cells) for cells in found), default=0)
+    names = [dict.fromkeys(cells[at][0] for cells in found if at < len(cells) and cells[at][1]) for at in range(width)]
+    if not all(found) or any(len(each) > 1 for each in names):
+        return None
+    for line, cells in zip(lines, found, strict=True):
+        line[0]["runs"] = _row(cells.get(at, ("", ""))[1] for at in range(width))
+    return {"text": "", "verdict": "", "tag": "", "marks": [], "runs": _row(next(iter(each), "") for each in names)}
+
+
+def _row(cells: Iterable[str]) -> list[list[str]]:
+    return [run for cell in cells for run in (["|", ""], ["", cell])]
+
+
+def _cells(exchange: Exchange, sentence: Sentence) -> dict[int, tuple[str, str]]:
+    """(the name of its column, a cell) by place in the quoted row; nothing for a sentence that is no such row."""
+    if len(sentence.evidence) != 1 or not sentence.evidence[0].quote.lstrip().startswith("|"):
+        return {}
+    [cited] = sentence.evidence
+    found, rest = dict[int, tuple[str, str]](), sentence.text
+    for at, cell in enumerate(row_cells(_words(exchange.sources[cited.n], cited).strip(" |"))):
+        before, _, after = rest.partition(cell) if cell else ("", "", rest)
+        if cell and len(before) + len(after) == len(rest):
+            return {}
+        found[at], rest = (before.strip(" (;").removesuffix(":"), cell), after
+    return found
 
 
 def _sentence(exchange: Exchange, line: Sequence[int], index: int, numbers: dict[int, int]) -> dict[str, Any]:
