@@ -115,8 +115,8 @@ def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, i
     elif block.kind == "table" or is_written:
         for each in (each for line in lines for each in line):
             each["runs"] = runs(each["text"])
-    if block.kind in ("bullets", "paragraph") and (head := _as_rows(exchange, block.lines, lines)):
-        return {"kind": "table", "text": block.text, "indents": [], "lines": [[head], *lines]}
+    if block.kind in ("bullets", "paragraph") and (names := _as_rows(exchange, block.lines, lines)):
+        return {"kind": "table", "text": block.text, "indents": [], "lines": [[names], *lines]}
     details = [parted(line[-1]["text"]) for line in lines] if block.kind == "bullets" else []
     if len(details) > 1 and all(detail for _, detail in details):
         for line, (head, detail) in zip(lines, details, strict=True):
