@@ -132,6 +132,13 @@ class SummaryFacts(_WithSpan):
     text: str
 
 
+class UnreadLine(_WithDates):
+    """A dated line of a resume, its span, that no entry was read from, and that may be `about` a job or a study."""
+
+    type: Literal["unread_line"] = "unread_line"
+    about: Literal["job", "study"] = "job"
+
+
 CareerRecord = Annotated[
     JobFacts
     | EducationFacts
@@ -142,7 +149,8 @@ CareerRecord = Annotated[
     | LanguageFacts
     | SkillsFacts
     | PersonFacts
-    | SummaryFacts,
+    | SummaryFacts
+    | UnreadLine,
     Field(discriminator="type"),
 ]
 
@@ -193,6 +201,7 @@ Facts = Annotated[
     | SkillsFacts
     | PersonFacts
     | SummaryFacts
+    | UnreadLine
     | SeveralFacts
     | JourneyFacts
     | RepositoryFacts,

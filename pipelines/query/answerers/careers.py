@@ -7,7 +7,7 @@ from pipelines.query.careers.computed_answer import (
     CAREER_FACTS,
     ComputedAnswer,
     cited_facts,
-    undated_note,
+    left_out_note,
 )
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.search import Search
@@ -21,7 +21,7 @@ def find(search: Search) -> ComputedAnswer | None:
         ServiceUnavailable: If the database cannot be read.
     """
     computed = compute_answer(search) if search.settings.answer.facts else None
-    if computed and (note := undated_note(computed)):
+    if computed and (note := left_out_note(computed)):
         search.ledger.note(note)
     return computed
 

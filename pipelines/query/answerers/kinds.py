@@ -11,7 +11,7 @@ from pipelines.query.answer import AnswerEvents
 from pipelines.query.answerers import careers, corpus, overview
 from pipelines.query.answerers.overview import OverviewAnswer
 from pipelines.query.careers.by_kind import CAREER_KINDS, CareerOf, answer_of_kind, words_of_kind
-from pipelines.query.careers.computed_answer import ComputedAnswer, undated_note
+from pipelines.query.careers.computed_answer import ComputedAnswer, left_out_note
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.person_filter import unknown_people
@@ -97,7 +97,7 @@ def _from_career(asked: _OfKind) -> ComputedAnswer | None:
     languages = frozenset(fold(name) for project in asked.projects for name in project.languages)
     career = CareerOf(asked.person, asked.said, asked.search.intent.years, languages)
     computed = None if asked.strange else answer_of_kind(asked.kind.name, career)
-    if computed and (note := undated_note(computed)):
+    if computed and (note := left_out_note(computed)):
         asked.search.ledger.note(note)
     return computed
 

@@ -8,6 +8,7 @@ from pipelines.query.careers.computed_answer import (
     COUNTABLE,
     ComputedAnswer,
     ComputedItem,
+    as_far_as_read,
     bound_entries,
     certificate_items,
     count_items,
@@ -49,6 +50,7 @@ from pipelines.types import QueryIntent
 _ALSO_WORDS = frozenset("as co company corporation incorporated limited spa".split())  # of legal forms
 _LEGAL = LEGAL_FORMS - _ALSO_WORDS
 _MAX_SKILL = 4  # words
+_OF_ALL = {**dict.fromkeys(("duration", "count", "year", "former", "work"), "job"), "studies": "study"}
 _MOST = 3  # people of whom one question is answered
 
 
@@ -89,7 +91,10 @@ def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> Computed
 def _first(asks: Iterable[CareerAsk], person: Person, spare: Collection[str]) -> ComputedAnswer | None:
     """The answer to the first of these asks that a person's facts answer."""
     readers = {**_VALUES, **_LISTS}
-    return next((found for ask in asks if (found := readers[ask.kind](person, ask, spare))), None)
+    found = ((ask.kind, own) for ask in asks if (own := readers[ask.kind](person, ask, spare)))
+    kind, first = next(found, ("", None))
+    is_of_all = first is not None and kind in _OF_ALL and not first.of.startswith(" at ")
+    return as_far_as_read(first, person, _OF_ALL[kind]) if first and is_of_all else first
 
 
 def _there(person: Person, ask: CareerAsk) -> tuple[tuple[Job, ...], set[int], str]:
@@ -213,7 +218,7 @@ def _list_for_people(known: Sequence[Person], asks: Sequence[CareerAsk]) -> Comp
         return replace(found[0][1], listed=True) if found else None
     items = [with_person(person, item) for person, own_list in found if person.stated for item in own_list.items]
     several = list_answer(items)
-    return replace(several, exact=is_named) if several else None
+    return replace(several, exact=is_named and all(own.exact for _, own in found)) if several else None
 
 
 def _studies(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:

@@ -8,6 +8,7 @@ from pipelines.facts import EducationFacts
 from pipelines.query.careers.computed_answer import (
     ComputedAnswer,
     ComputedItem,
+    as_far_as_read,
     bound_entries,
     certificate_items,
     duty_items,
@@ -96,6 +97,8 @@ def answer_of_kind(kind: str, asked: CareerOf) -> ComputedAnswer | None:
     """
     reader = _READERS.get(kind)
     found = reader(asked) if reader else None
+    if found and kind in _OF_ALL:
+        found = as_far_as_read(found, asked.person, _OF_ALL[kind])
     if found is None or not found.listed or asked.said[:1] == () or asked.said[0] not in words("auxiliaries"):
         return found
     known = STOP_WORDS.union(words_of_kind(kind), *map(words, ("overview-fillers", "overview-persons", "listing")))
@@ -216,3 +219,5 @@ _READERS: Mapping[str, Callable[[CareerOf], ComputedAnswer | None]] = {
     "programming_languages": _programming, "spoken_languages": _spoken, "certificates": _certificates,
 }  # fmt: skip
 CAREER_KINDS = frozenset(_READERS)
+_JOB_KINDS = ("first_job", "previous_jobs", "employers", "job_in_year", "total_years")
+_OF_ALL = {**dict.fromkeys(_JOB_KINDS, "job"), "education": "study"}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from config.settings import PersonaSettings
 from pipelines.answers import Source
-from pipelines.facts import CareerRecord, JobFacts, SkillsFacts
+from pipelines.facts import CareerRecord, JobFacts, SkillsFacts, UnreadLine
 from pipelines.months import MonthRange, duration_text, ends_of, month_text
 from pipelines.query.careers.disagreements import Disagreement, conflicting_dates, conflicting_titles, fact_source
 from pipelines.query.careers.people import (
@@ -26,6 +26,7 @@ from pipelines.text import fold, shown_name
 
 CAREER_FACTS = "career facts"  # the model name of a computed answer
 NEUTRAL = PersonaSettings()
+_SHOWN_LINES = 3
 _SHORT = 2  # letters up to which a skill must stand in its own spelling: `Go` is not `go`
 
 
@@ -65,6 +66,7 @@ class ComputedAnswer:
         items: The facts that it was computed from.
         doubts: Disagreements of documents about them.
         undated: Number of facts without dates, which could not be summed.
+        unread: Dated lines from which no job or study was read.
         exact: True if all dates are exact to the month.
         listed: True if the items themselves are the answer, a sentence each.
         derived: Parts of quoted words that a sentence says alone, as one end of a range.
@@ -75,6 +77,7 @@ class ComputedAnswer:
     items: tuple[ComputedItem, ...]
     doubts: tuple[Disagreement, ...] = ()
     undated: int = 0
+    unread: tuple[Fact, ...] = ()
     exact: bool = True
     listed: bool = False
     mine: str = ""
@@ -113,7 +116,7 @@ def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAns
         tuple(job_item(job, *named) for job, named in counted if job.stretch is not None),
         tuple(doubt for _, _, doubt in dated if doubt),
         len(counted) - len(dated),
-        all(each.exact for each in stretches),
+        exact=len(counted) == len(dated) and all(each.exact for each in stretches),
         mine=f"I have {duration_text(stretches)}{of}"
         if of.startswith(" of ")
         else f"I worked {duration_text(stretches)}{of}",
@@ -134,7 +137,13 @@ def job_entries(jobs: Sequence[Job], value: str, of: str = "", *, mine: str = ""
     """The jobs as stated, one item for each different dating; None without jobs. `mine` leads in as their holder."""
     items = tuple(job_item(job, fact) for job in jobs for fact in differently_dated(job) or job.stated[:1])
     doubts = tuple(doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
-    return ComputedAnswer(value, of, items, doubts, mine=mine) if items else None
+    exact = all(map(_is_whole, jobs)) or not any(map(_is_whole, jobs))
+    return ComputedAnswer(value, of, items, doubts, exact=exact, mine=mine) if items else None
+
+
+def _is_whole(job: Job) -> bool:
+    """True if a job has an employer, a position, and both ends of its dates if it has any."""
+    return bool(job.record.company and job.record.position and (job.stretch or not job.record.date_range))
 
 
 def bound_entries(jobs: Sequence[Job], *, began: bool) -> ComputedAnswer | None:
@@ -257,10 +266,24 @@ def _months(record: CareerRecord) -> tuple[str, str | None, bool]:
     return getattr(record, "start_month", ""), getattr(record, "end_month", None), getattr(record, "current", False)
 
 
-def undated_note(computed: ComputedAnswer) -> str:
-    """How many facts had no dates and were left out; empty if none."""
+def as_far_as_read(found: ComputedAnswer, person: Person, about: str) -> ComputedAnswer:
+    """The answer about all jobs, or all studies; if dated lines that may state one were not read, of the others."""
+    unread = tuple(fact for fact in person.unread if isinstance(fact.record, UnreadLine) and fact.record.about == about)
+    if not unread:
+        return found
+    of_read = ", as far as was read" if found.of else ""
+    mine = f"{found.mine}{of_read}" if found.mine else ""
+    return replace(found, of=f"{found.of}{of_read}", mine=mine, exact=False, unread=unread)
+
+
+def left_out_note(computed: ComputedAnswer) -> str:
+    """What the answer does not count: facts without dates, and dated lines that were not read; empty if nothing."""
     was = "were" if computed.undated > 1 else "was"
-    return f"{computed.undated} more without dates {was} left out." if computed.undated else ""
+    undated = f"{computed.undated} more without dates {was} left out." if computed.undated else ""
+    lines = [f"“{' '.join(fact.own_text.split())}” ({fact.document_name})" for fact in computed.unread]
+    more = f", and {len(lines) - _SHOWN_LINES} more" if len(lines) > _SHOWN_LINES else ""
+    unread = f"Dated lines from which no job or study was read: {', '.join(lines[:_SHOWN_LINES])}{more}."
+    return " ".join(filter(None, (undated, unread if lines else "")))
 
 
 Quoted = list[tuple[int, tuple[str, ...]]]

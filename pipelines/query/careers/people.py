@@ -18,6 +18,7 @@ from pipelines.facts import (
     SkillsFacts,
     SummaryFacts,
     TalkFacts,
+    UnreadLine,
 )
 from pipelines.months import MonthRange, month_range, months_agree, overlap_share
 from pipelines.store.facts import Fact
@@ -208,6 +209,7 @@ class Person:
         summaries: The person's summaries in their own words, one a document, that of a resume first.
         talks: The latest first, undated ones last.
         stated_facts: All facts about the person themselves: name, headline, place, contact.
+        unread: Dated lines of the documents that no job, study or other entry was read from.
     """
 
     name: str
@@ -222,6 +224,7 @@ class Person:
     summaries: tuple[Fact, ...] = ()
     talks: tuple[tuple[Fact, ...], ...] = ()
     stated_facts: tuple[Fact, ...] = ()
+    unread: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +375,7 @@ def _person(name: str, facts: Sequence[Fact], today: date) -> Person:
         stated_facts=tuple(fact for fact in facts if isinstance(fact.record, PersonFacts)),
         stated=tuple(fact for fact in facts if _names_somebody(fact)),
         summaries=tuple(fact for fact in facts if isinstance(fact.record, SummaryFacts)),
+        unread=tuple(fact for fact in facts if isinstance(fact.record, UnreadLine)),
         talks=tuple(sorted(talks, key=lambda group: _end_of(group[0].record), reverse=True)),
     )
 

@@ -12,6 +12,7 @@ from pipelines.facts import (
     LanguageFacts,
     PersonFacts,
     SkillsFacts,
+    UnreadLine,
     records_of,
 )
 from pipelines.ingestion.parsers.resume import ResumeParser
@@ -323,3 +324,29 @@ def test_a_company_with_a_short_name_and_its_place_without_a_comma_are_two() -> 
     text = "# Ann Lee\n\n## Work\n\nEngineer\t2019 – 2021\n\nNorthfold Analytics Leeds, UK\n\n- Built\n"
     (job,) = records(text, JobFacts)
     assert (job.company, job.location) == ("Northfold Analytics", "Leeds, UK")
+
+
+@pytest.mark.parametrize(
+    ("below", "unread"),
+    [
+        ("Photographer, Pell Ltd\t2015 – 2018\n", ["Photographer, Pell Ltd\t2015 – 2018"]),
+        ("Go, Rust, Python (2015 – 2018)\n", []),
+        ("BSc, Leith College (2015 – 2018)\n", ["BSc, Leith College (2015 – 2018)"]),
+        ("Go, Rust\n\n## Volunteering\n\nTutor, Red Cross\t2015 – 2018\n", []),
+        ("Go, Rust\n\n## Education\n\nBSc, Leith College\t2015 – 2018\n", []),
+    ],
+)
+def test_a_dated_line_that_nothing_was_read_from_is_stated(below: str, unread: list[str]) -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\nStaff Engineer, Harrow NV\t2021 – Present\n\n- Moved a store from 2019 to 2020"
+        f"\n\nParental leave\t2020 – 2021\n\n## Skills\n\n{below}"
+    )
+    assert [text[slice(*line.span)] for line in records(text, UnreadLine)] == unread
+
+
+def test_headings_that_are_dates_begin_entries_of_a_section_without_a_known_name() -> None:
+    text = (
+        "# Ann Lee\n\n## Skills\n\nGo\n\n## The road to here\n\n## Jan 2021 – Present\n\nStaff Engineer – Harrow NV\n\n"
+        "## Jun 2017 – Dec 2020\n\nSenior Engineer – Pell Ltd\n"
+    )
+    assert jobs(text) == TWO

@@ -3,13 +3,22 @@
 import pytest
 
 from config.settings import PersonaSettings
-from pipelines.facts import CertificationFacts, EducationFacts, JobFacts, LanguageFacts, PersonFacts, SkillsFacts
+from pipelines.facts import (
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    LanguageFacts,
+    PersonFacts,
+    SkillsFacts,
+    UnreadLine,
+)
 from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.careers.computed_answer import (
     NEUTRAL,
     ComputedAnswer,
     cited_facts,
     employer_items,
+    left_out_note,
     list_answer,
     skill_forms,
     skill_mention,
@@ -602,3 +611,41 @@ def test_a_job_that_is_asked_for_is_affirmed_and_none_is_denied(question: str, s
     facts = [ANN, there, job("Acme", "2022-01", None, position="Staff Engineer")]
     found = answer_from_people(analyse(question, today=TODAY), [only(facts)])
     assert said in found.sentence(NEUTRAL) if said and found else bool(found) == bool(said)
+
+
+def test_what_is_computed_from_a_resume_that_was_not_read_whole_says_so() -> None:
+    line = UnreadLine(date_range="2015 - 2018", start_month="2015", end_month="2018")
+    whole, partly = only(RESUME), only([*RESUME, fact(line, "2015 - 2018", "resume.pdf")])
+    for question, said in (
+        (
+            "How many years of experience do you have?",
+            "5 years 4 months of work experience, overlapping jobs counted once, as far as was read: Staff",
+        ),
+        ("How many jobs has she held?", "3 jobs, as far as was read: Staff"),
+        ("Where has she worked?", "Acme"),
+    ):
+        intent = analyse(question, today=TODAY)
+        read, found = (answer_from_people(intent, [person]) for person in (whole, partly))
+        assert read
+        assert found
+        assert (read.exact, found.exact) == (True, False)
+        assert not left_out_note(read)
+        assert found.sentence(NEUTRAL).startswith(said)
+        assert "“2015 - 2018” (resume.pdf)" in left_out_note(found)
+
+
+def test_a_total_without_the_jobs_that_have_no_dates_is_not_exact() -> None:
+    undated = fact(JobFacts(company="Gamma", position="Editor"), "Editor, Gamma")
+    found = answer_from_people(
+        analyse("How many years of experience does she have?", today=TODAY), [only([*RESUME, undated])]
+    )
+    assert found
+    assert not found.exact
+    assert left_out_note(found) == "1 more without dates was left out."
+
+
+def test_jobs_are_not_listed_as_sure_where_some_lack_their_employer() -> None:
+    listed = [job("Gamma", "2015-01", "2016-01"), job("", "2016-02", "2017-01")]
+    found = answer_from_people(analyse("What were her previous jobs?", today=TODAY), [only([ANN, *listed])])
+    assert found
+    assert not found.exact

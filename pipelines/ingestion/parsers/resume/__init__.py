@@ -3,16 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import Any, Literal
 
 from pydantic import Field
 
 from pipelines.blocks import text_blocks
-from pipelines.facts import Facts, records_of
-from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.facts import CareerRecord, Facts, UnreadLine, records_of
+from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges
 from pipelines.ingestion.parsers.careers.people import is_name
-from pipelines.ingestion.parsers.careers.records import combined, job_line
+from pipelines.ingestion.parsers.careers.records import combined, date_fields, job_line
 from pipelines.ingestion.parsers.careers.talks import names_talks
-from pipelines.ingestion.parsers.careers.vocabulary import has_title, title_score
+from pipelines.ingestion.parsers.careers.vocabulary import degree_score, has_school, has_title, is_break, title_score
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
@@ -24,6 +25,10 @@ from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
+# Sections whose dates are no career of their own.
+_BESIDE_CAREER = frozenset(
+    "volunteering publications talks interests awards references courses patents organizations availability".split()
+)
 _CAREER = frozenset({"experience", "education", "projects", "volunteering"})  # sections that no sidebar begins with
 
 
@@ -196,6 +201,45 @@ def _facts_of_part(facts: Facts | None, start: int, end: int) -> Facts | None:
     )
 
 
+def _with_unread_lines(text: str, parts: Sequence[SectionPart], pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, each with the lines in it whose dates are those of no record: something there was not read."""
+    read = [record for piece in pieces for record in records_of(piece.facts) if getattr(record, "start_month", "")]
+    unread = list(_unread_lines(text, parts, read))
+    return [
+        replace(piece, facts=combined([*records_of(piece.facts), *held]))
+        if (held := [line for line in unread if piece.start <= line.span[0] < line.span[1] <= piece.end])
+        else piece
+        for piece in pieces
+    ]
+
+
+def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[CareerRecord]) -> Iterator[UnreadLine]:
+    for part in parts:
+        for one in () if part.section in _BESIDE_CAREER else dated_lines(text, part.lines):
+            about = _may_be_about(one, part.section)
+            ranges = [dates for dates in one.dates if dates.end_month or dates.current] if one.anchor and about else []
+            unread = next((dates for dates in ranges if not any(_states(record, dates) for record in read)), None)
+            if unread and about:
+                yield UnreadLine(span=(one.line.start, one.line.end), about=about, **date_fields(unread))
+
+
+def _may_be_about(one: DatedLine, section: str) -> Literal["job", "study"] | None:
+    """What a dated line may state: by its section, elsewhere by its words; None for a break, and for other lines."""
+    words = [part.words for part in one.parts]
+    if any(map(is_break, words)):
+        return None
+    if section == "education" or any(has_school(each) or degree_score(each) > 0 for each in words):
+        return "study"
+    is_titled = one.anchor != "inside" and any(map(has_title, words))
+    return "job" if is_titled or section in ("experience", "contact") else None
+
+
+def _states(record: Any, dates: DateRange) -> bool:
+    """True if a record has these dates, at this place."""
+    held = record.span[0] <= dates.start < record.span[1]
+    return held and (record.start_month, record.end_month) == (dates.start_month, dates.end_month)
+
+
 class ResumeParser(SpanParser):
     """Parse a resume into nodes: one per job, study and project, one per other section.
 
@@ -207,7 +251,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 16
+    version: int = 17
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -225,4 +269,5 @@ class ResumeParser(SpanParser):
             pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
         else:
             pieces = list(_with_headings(_pieces(text, parts)))
-        return [limited for piece in pieces for limited in _limited(text, piece, self.max_tokens)]
+        limited = [limited for piece in pieces for limited in _limited(text, piece, self.max_tokens)]
+        return _with_unread_lines(text, parts, limited)

@@ -217,6 +217,8 @@ class Headings:
     def _is_entry(self, number: int, now: SectionStart) -> bool:
         """True if a heading in a section names an entry of it: a job, a school, a project with dates below."""
         words = self.text[self.lines[number].body : self.lines[number].end]
+        if now != CONTACT and any(dates.text == words for dates in date_ranges(words)):
+            return True
         if now.section not in ENTRY_SECTIONS:
             return False
         if has_title(words) or company_score(words) > 1 or degree_score(words) or institution_score(words):
