@@ -44,7 +44,7 @@ class HealthDesk:
 
     def evaluation(self) -> Mapping[str, Any] | None:
         """The newest report of `footnote eval answers`."""
-        return newest_report(self.settings.home.resolve())
+        return newest_report(self.engine.database.engine)
 
     @property
     def topics_file(self) -> str:

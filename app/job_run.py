@@ -42,7 +42,7 @@ class JobRun:
             case "reindex":
                 self._ingest(plan_reindex(self._ingestion, ""), Overrides())
             case "evaluate":
-                evaluate_and_keep(self._chat.settings, SAMPLE, self._go_on)
+                evaluate_and_keep(self._chat.settings, self._engine, SAMPLE, self._go_on)
             case "reread":
                 self._reread(str(task["document"]))
             case "undo":

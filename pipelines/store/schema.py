@@ -317,3 +317,11 @@ persona = Table(
     _now("changed_at"),
     CheckConstraint("id = 1", name="persona_once"),
 )
+
+evaluations = Table(
+    "evaluations",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    _now("made_at"),
+    *_required(JSONB, "report"),
+)

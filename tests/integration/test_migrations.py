@@ -47,7 +47,7 @@ from tests.integration.releases import KEPT, TABLE, contents, fill, rows, shape
 from tests.shell import Shell
 
 OLDER = REVISIONS[:-1]
-RELEASES = REVISIONS[:-2]  # each with what its last release had stored; none ended at 0007
+RELEASES = REVISIONS[:-3]  # each with what its last release had stored; none ended at 0007 or 0008
 UNSTRUCTURED = "0005"  # the last release that stored no structures
 DOCUMENTS = "SELECT id, name, text, content_sha, file_sha, blocks::text, pages::text FROM documents ORDER BY id"
 NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_id"

@@ -1,9 +1,9 @@
-"""The newest report of an evaluation is kept, with what was missed in each topic."""
+"""The newest report of an evaluation is stored, with what was missed in each topic."""
 
-from pathlib import Path
-
+from config.settings import Settings
 from pipelines.evaluation.answers import AnswerReport
 from pipelines.evaluation.reports import keep_report, newest_report
+from pipelines.store.database import open_database
 
 
 def report(facts: float) -> AnswerReport:
@@ -12,12 +12,13 @@ def report(facts: float) -> AnswerReport:
     return AnswerReport(2, {"default": {"facts": facts}}, {"default": {}}, {"default": rows}, misses, {}, "f")
 
 
-def test_the_newest_report_that_can_be_read_is_the_last_one(tmp_path: Path) -> None:
-    assert newest_report(tmp_path) is None
-    keep_report(tmp_path, "mine", report(0.5))
-    last = keep_report(tmp_path, "mine", report(0.7))
-    last.with_name("99999999T0.json").write_text("{half")
-    found = newest_report(tmp_path)
+def test_the_newest_report_is_the_last_one(settings: Settings) -> None:
+    engine = open_database(settings).engine
+    assert newest_report(engine) is None
+    for facts in (0.5, 0.7):
+        keep_report(engine, "mine", report(facts))
+    found = newest_report(engine)
     assert found
     assert (found["dataset"], found["measures"]) == ("mine", {"facts": 0.7})
     assert [topic["missed"] for topic in found["topics"]] == [["answered"], []]
+    engine.dispose()
