@@ -8,13 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from app.answer_markdown import pack_archive
-from app.archive import Archive
 from app.face import data_url
 from app.health import HealthDesk
 from app.inspection import Inspection
-from app.jobs import Jobs
+from app.jobs import Jobs, bring_back, set_aside
 from app.shelf import Shelf, Shelved, read_shelf
-from app.uploads import bring_back, set_aside
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
@@ -26,7 +24,7 @@ from pipelines.query.careers.people import Person, group_people
 from pipelines.query.engine import Event, QueryEngine, build_query_engine
 from pipelines.query.pack import pack_answer
 from pipelines.query.search import Request
-from pipelines.store.conversations import Holder
+from pipelines.store.conversations import Archive, Holder
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, KeptVersion, document_details, kept_versions
 from pipelines.store.documents import lines_of, passage

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from app import session
-from app.archive import Archive, is_being_answered
+from app.archive import is_being_answered
 from app.conversation import Exchange
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
+from pipelines.store.conversations import Archive
 from pipelines.types import Filters
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app import session
 from app.answer import answer_data
 from app.answer_markdown import as_markdown
+from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.face import accent_style, heading, nothing_yet
 from app.session import is_visitor
@@ -18,6 +20,7 @@ from app.shelf import Shelf
 from app.typeset import running_html
 from app.wording import address, readable, without_settings
 from config.settings import PersonaSettings
+from pipelines.errors import FootnoteError
 from pipelines.types import IngestItem
 from pipelines.wording import with_hint
 
@@ -75,6 +78,21 @@ def skeleton() -> Iterator[None]:
             slot.empty()
 
 
+def page(show: Callable[[ChatEngine], None]) -> Callable[[], None]:
+    """A page with its style, its outline while the library opens, and in words the error that ends it."""
+
+    def shown() -> None:
+        style()
+        try:
+            with skeleton():
+                engine = session.get_engine()
+            show(engine)
+        except FootnoteError as error:
+            problem(error.message, error.hint)
+
+    return shown
+
+
 def accent(colour: str) -> None:
     """Set the accent colour of the page; the one of the style sheet without one."""
     if colour:
@@ -125,6 +143,16 @@ def problem(message: str, hint: str = "") -> None:
         message, hint = without_settings(message) or "This cannot be shown now.", without_settings(hint)
     advice = f"<div>{escape(hint)}</div>" if hint else ""
     st.html(f'<div class="fn-problem" role="alert"><strong>{escape(message)}</strong>{advice}</div>')
+
+
+def attempt(act: Callable[[], object]) -> bool:
+    """Do what was asked for; a failure is said in passing, and False."""
+    try:
+        act()
+    except FootnoteError as error:
+        st.toast(without_settings(error.message) if is_visitor() else error.message)
+        return False
+    return True
 
 
 def question(text: str) -> None:

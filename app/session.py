@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.archive import Archive
 from app.chat_engine import ChatEngine, build_chat_engine
 from app.conversation import Exchange
 from app.settings import read_settings
 from config.settings import Settings
 from pipelines.errors import ConfigError
-from pipelines.store.conversations import Holder, new_key
+from pipelines.store.conversations import Archive, Holder, new_key
 from pipelines.types import Turn
 
 _DATES = ("filter_since", "filter_until")

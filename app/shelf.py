@@ -1,10 +1,12 @@
-"""The stored documents as the library lists them, and what could not be taken in."""
+"""The stored documents as the library lists them, what could not be taken in, and the first questions about them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pipelines.store.database import Database, reading
+from pipelines.store.questions import StoredQuestion
 from pipelines.store.status import coverage
 from pipelines.store.versions import hashes_of
 from pipelines.types import Audience
@@ -88,3 +90,22 @@ def _shelved(row: dict[str, Any]) -> Shelved:
         remark=row["reason"] if row["state"] == "indexed" else "",
         **{name: row[name] for name in ("year", "author", "collection", "dated")},
     )
+
+
+_OFFERED = 4
+
+
+def starters(configured: Sequence[str], shelf: Shelf, tried: Sequence[StoredQuestion] = ()) -> list[str]:
+    """At most four questions: those of the persona, or one about a fact for each of four documents, which is answered.
+
+    The largest documents come first, of different categories as far as there are.
+    """
+    if configured:
+        return list(configured[:_OFFERED])
+    answered = {each.document_id: each.question for each in reversed(tried) if each.is_sure}
+    known = [document for document in shelf.documents if document.id in answered]
+    largest: list[Shelved] = sorted(known, key=lambda document: (-document.nodes, document.name))
+    first = {document.category: document for document in reversed(largest)}
+    chosen = sorted(first.values(), key=largest.index)
+    chosen += [document for document in largest if document not in chosen]
+    return list(dict.fromkeys(answered[document.id] for document in chosen))[:_OFFERED]

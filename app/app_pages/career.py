@@ -9,35 +9,30 @@ import streamlit as st
 from app import render, session, widgets
 from app.chat_engine import ChatEngine
 from app.components.career import Career, career_of, table_data, timeline
-from pipelines.errors import FootnoteError
 from pipelines.months import duration_text
 from pipelines.query.careers.people import Person
 from pipelines.store.known_names import is_same_name, name_words
 
 
-def page() -> None:
+@render.page
+def page(engine: ChatEngine) -> None:
     """Show the career of the person who is chosen."""
-    render.style()
-    try:
-        engine = session.get_engine()
-        today = date.today()
-        people = engine.people(today)
-        if not people:
-            st.title("Career")
-            st.caption("No document states a career yet. Add a resume or a LinkedIn export in the Library.")
-            return
-        persona = engine.persona()
-        render.accent(persona.accent)
-        owner = next((n for n, each in enumerate(people) if _is_named(each, persona.name)), 0)
-        person = people[owner]
-        if len(people) > 1:
-            names = [each.name or "Somebody" for each in people]
-            chosen = st.selectbox("Person", range(len(people)), owner, names.__getitem__, key="career_person",
-                                  on_change=session.close_source, width=360)  # fmt: skip
-            person = people[chosen]
-        _show(engine, person, career_of(person, today))
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
+    today = date.today()
+    people = engine.people(today)
+    if not people:
+        st.title("Career")
+        st.caption("No document states a career yet. Add a resume or a LinkedIn export in the Library.")
+        return
+    persona = engine.persona()
+    render.accent(persona.accent)
+    owner = next((n for n, each in enumerate(people) if _is_named(each, persona.name)), 0)
+    person = people[owner]
+    if len(people) > 1:
+        names = [each.name or "Somebody" for each in people]
+        chosen = st.selectbox("Person", range(len(people)), owner, names.__getitem__, key="career_person",
+                              on_change=session.close_source, width=360)  # fmt: skip
+        person = people[chosen]
+    _show(engine, person, career_of(person, today))
 
 
 def _is_named(person: Person, name: str) -> bool:

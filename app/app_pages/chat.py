@@ -14,8 +14,7 @@ from app.components.filters import filter_bar
 from app.components.sharing import share_button, shared_page
 from app.components.tray import tray
 from app.conversation import Exchange, read_with
-from app.shelf import Shelf
-from app.starters import starters
+from app.shelf import Shelf, starters
 from app.typeset import literal
 from app.wording import offers
 from config.settings import PersonaSettings
@@ -23,22 +22,16 @@ from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS
 
 
-def page() -> None:
+@render.page
+def page(engine: ChatEngine) -> None:
     """Show the conversation; answer what was asked."""
-    render.style()
-    try:
-        with render.skeleton():
-            engine = session.get_engine()
-        if token := st.query_params.get("a"):
-            shared_page(engine, token)
-            return
-        stored = session.archive(engine)
-        persistence.open_conversation(stored)
-        left = persistence.left_to_answer(stored)
-        shelf, persona = engine.shelf(), engine.persona()
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
+    if token := st.query_params.get("a"):
+        shared_page(engine, token)
         return
+    stored = session.archive(engine)
+    persistence.open_conversation(stored)
+    left = persistence.left_to_answer(stored)
+    shelf, persona = engine.shelf(), engine.persona()
     st.set_page_config(page_title=face.title(persona))
     render.accent(persona.accent)
     if shelf.documents or session.entries() or engine.audience == "visitor":

@@ -6,13 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from app import render, session
+from app import render
 from app.chat_engine import ChatEngine
 from app.components.figures import bars, pairs, table
 from app.components.model_card import model_card
 from app.components.tray import tray
 from app.typeset import literal
-from pipelines.errors import FootnoteError
 from pipelines.store.health import Finding
 
 _DAYS = (7, 30, 90)
@@ -36,22 +35,17 @@ _MISSED = {
 _KINDS = {"thumb": "thumb", "wrong_source": "wrong source", "text": "comment"}
 
 
-def page() -> None:
+@render.page
+def page(engine: ChatEngine) -> None:
     """Show the state of the library and of the answers; the checks, which take a moment, are made last."""
-    render.style()
     st.title("Health")
-    try:
-        with render.skeleton():
-            engine = session.get_engine()
-        tray(engine)
-        checks = st.container()
-        _figures(engine)
-        _evaluation(engine)
-        model_card(engine)
-        with checks:
-            _checks(engine)
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
+    tray(engine)
+    checks = st.container()
+    _figures(engine)
+    _evaluation(engine)
+    model_card(engine)
+    with checks:
+        _checks(engine)
 
 
 def _checks(engine: ChatEngine) -> None:
@@ -68,7 +62,7 @@ def _checks(engine: ChatEngine) -> None:
             st.button("Repair", key="repair", icon=":material/build:", on_click=_repair, args=(engine,),
                       help="Rebuilds what is derived from the documents; no text of a document is changed")  # fmt: skip
         if any("footnote reindex" in finding.mend for finding in wrong):
-            st.button("Make the nodes again", key="reindex", icon=":material/refresh:", on_click=_ask,
+            st.button("Make the nodes again", key="reindex", icon=":material/refresh:", on_click=render.attempt,
                       args=(engine.jobs.reindex,))  # fmt: skip
         st.button("Check again", key="check_again", type="tertiary", on_click=st.session_state.pop,
                   args=("checks", None))  # fmt: skip
@@ -77,17 +71,7 @@ def _checks(engine: ChatEngine) -> None:
 
 
 def _repair(engine: ChatEngine) -> None:
-    try:
-        st.session_state["checks"] = engine.health.checks(fix=True)
-    except FootnoteError as error:
-        st.toast(error.message)
-
-
-def _ask(act: Any) -> None:
-    try:
-        act()
-    except FootnoteError as error:
-        st.toast(error.message)
+    render.attempt(lambda: st.session_state.update(checks=engine.health.checks(fix=True)))
 
 
 def _figures(engine: ChatEngine) -> None:
@@ -148,7 +132,13 @@ def _feedback(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> N
 def _evaluation(engine: ChatEngine) -> None:
     st.subheader("Evaluation")
     report = engine.health.evaluation()
-    st.button("Evaluate now", key="evaluate", icon=":material/play_arrow:", on_click=_ask, args=(engine.jobs.evaluate,))
+    st.button(
+        "Evaluate now",
+        key="evaluate",
+        icon=":material/play_arrow:",
+        on_click=render.attempt,
+        args=(engine.jobs.evaluate,),
+    )
     if report is None:
         st.caption("No evaluation was made yet. It asks the questions of the sample, or your own judged questions from "
                    f"`{engine.health.topics_file}`, and takes some minutes.")  # fmt: skip

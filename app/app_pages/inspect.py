@@ -5,41 +5,35 @@ from typing import Any
 
 import streamlit as st
 
-from app import render, session
+from app import render
 from app.chat_engine import ChatEngine
 from app.components.figures import bars, pairs
 from app.components.waterfall import fate_in_words, fates, moves_table, waterfall
-from app.ledger import attempt_lines, evidence_lines, kept_evidence, outcome_of, understood
+from app.inspection import attempt_lines, evidence_lines, kept_evidence, outcome_of, understood
 from app.typeset import literal
 from config.parts import PARTS
-from pipelines.errors import FootnoteError
 from pipelines.types import Mode
 
 _SHOWN = 20  # candidates, until more are asked for
 _MODES: dict[str, Mode | None] = {"as it was": None, "both": "hybrid", "dense only": "dense", "sparse only": "sparse"}
 
 
-def page() -> None:
+@render.page
+def page(engine: ChatEngine) -> None:
     """Show the question that the address names, or the list of the latest."""
-    render.style()
     wanted = st.query_params.get("trace", "")
     if wanted:
-        st.button(
-            "All questions", key="back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
-        )
-    try:
-        with render.skeleton():
-            engine = session.get_engine()
-        (_query if wanted else _list)(engine, wanted)
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
+        st.button("All questions", key="back", icon=":material/arrow_back:", type="tertiary", on_click=_open)
+        _query(engine, wanted)
+    else:
+        _list(engine)
 
 
 def _open(query_id: str = "") -> None:
     st.query_params.from_dict({"trace": query_id} if query_id else {})
 
 
-def _list(engine: ChatEngine, _: str) -> None:
+def _list(engine: ChatEngine) -> None:
     st.title("Inspect")
     rows = engine.inspection.latest()
     said = "The latest questions. Each opens with all that was found, and why it was used or cut."

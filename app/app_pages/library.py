@@ -26,17 +26,13 @@ _ORDERS: dict[str, Callable[[Shelved], Any]] = {
 }
 
 
-def page() -> None:
+@render.page
+def page(engine: ChatEngine) -> None:
     """Show the library or one document, let the worker take things in, and remove documents."""
-    render.style()
-    try:
-        engine = session.get_engine()
-        if wanted := st.query_params.get("d"):
-            _document(engine, wanted)
-        else:
-            _library(engine)
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
+    if wanted := st.query_params.get("d"):
+        _document(engine, wanted)
+    else:
+        _library(engine)
 
 
 def _library(engine: ChatEngine) -> None:

@@ -5,12 +5,11 @@ from typing import Any, get_args
 import streamlit as st
 from pydantic import ValidationError
 
-from app import render, session
+from app import render
 from app.chat_engine import ChatEngine
 from app.face import data_url
 from app.typeset import literal
 from config.settings import PersonaSettings
-from pipelines.errors import FootnoteError
 
 _VOICES = get_args(PersonaSettings.model_fields["voice"].annotation)
 _SPOKEN = {"neutral": "Neutral: “the documents of …”", "first": "First person: “my documents”"}
@@ -18,17 +17,10 @@ _ACCENT = "#1d5f66"  # of the style sheet
 _PICTURES = ("png", "jpg", "jpeg", "webp")
 
 
-def page() -> None:
+@render.page
+def page(engine: ChatEngine) -> None:
     """Show the persona, and store what the owner changes."""
-    render.style()
-    try:
-        engine = session.get_engine()
-        _form(engine, engine.persona())
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
-
-
-def _form(engine: ChatEngine, persona: PersonaSettings) -> None:
+    persona = engine.persona()
     render.accent(persona.accent)
     st.title("Persona")
     st.caption("Whose documents these are. Visitors read it above their first question, and answers are in its voice.")

@@ -195,7 +195,7 @@ def trace(
 
 @render.register(QueryLog)
 def _render_queries(log: QueryLog) -> None:
-    from app.ledger import outcome_of
+    from app.inspection import outcome_of
 
     columns = {"asked": "left", "id": "left", "kind": "left", "question": "left", "ms": "right", "outcome": "left"}
     wide = output.console.width >= _WIDE
@@ -235,7 +235,7 @@ def _time(iso: str) -> str:
 
 def _say_ledger(trace: Mapping[str, Any]) -> None:
     """The candidates, attempts, notes, evidence, timings and systems of a query."""
-    from app.ledger import evidence_lines, kept_evidence, understood
+    from app.inspection import evidence_lines, kept_evidence, understood
 
     if parts := understood(trace["intent"]):
         _wrapped("understood", " · ".join(parts))

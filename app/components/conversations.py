@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from app import session
-from app.archive import Archive, by_day, conversation_markdown
+from app import render, session
+from app.archive import by_day, conversation_markdown
 from app.chat_engine import ChatEngine
 from app.typeset import literal
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.store.conversations import MOST_TITLE, ConversationRow, exported
+from pipelines.store.conversations import MOST_TITLE, Archive, ConversationRow, exported
 
 _SHOWN = 40
 _ASSETS = Path(__file__).parent.parent / "assets"
@@ -78,11 +78,11 @@ def _export(stored: Archive, conversation_id: str, suffix: str) -> str:
 
 
 def _rename(stored: Archive, conversation_id: str, widget: str) -> None:
-    _trying(partial(stored.rename, conversation_id, str(st.session_state[widget])))
+    render.attempt(partial(stored.rename, conversation_id, str(st.session_state[widget])))
 
 
 def _delete(stored: Archive, row: ConversationRow) -> None:
-    if _trying(partial(stored.delete, row.id)):
+    if render.attempt(partial(stored.delete, row.id)):
         st.session_state["deleted_conversation"] = row
         session.clear()
 
@@ -97,19 +97,9 @@ def _undo(stored: Archive) -> None:
 
 
 def _restore(stored: Archive, row: ConversationRow) -> None:
-    if _trying(partial(stored.restore, row.id)):
+    if render.attempt(partial(stored.restore, row.id)):
         st.session_state.pop("deleted_conversation", None)
         session.choose_conversation(row.id)
-
-
-def _trying(act: partial[None]) -> bool:
-    """Do it; a failure is shown, and False."""
-    try:
-        act()
-    except FootnoteError as error:
-        st.toast(error.message)
-        return False
-    return True
 
 
 def _zone() -> ZoneInfo:

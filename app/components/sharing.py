@@ -6,12 +6,12 @@ from urllib.parse import urlsplit, urlunsplit
 import streamlit as st
 
 from app import render, session
-from app.archive import Archive
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.reader import reader_data
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
+from pipelines.store.conversations import Archive
 
 
 def share_button(engine: ChatEngine, exchange: Exchange, key: str) -> None:
@@ -77,18 +77,12 @@ def _tokens(stored: Archive) -> dict[int, str]:
 
 
 def _share(stored: Archive, message_id: int) -> None:
-    try:
-        _tokens(stored)[message_id] = stored.share(message_id)
-    except FootnoteError as error:
-        st.toast(error.message)
+    render.attempt(lambda: _tokens(stored).update({message_id: stored.share(message_id)}))
 
 
 def _revoke(stored: Archive, message_id: int) -> None:
-    try:
-        stored.revoke(message_id)
+    if render.attempt(partial(stored.revoke, message_id)):
         _tokens(stored).pop(message_id, None)
-    except FootnoteError as error:
-        st.toast(error.message)
 
 
 def _address(token: str) -> str:

@@ -1,6 +1,5 @@
 """The tray: the jobs of the worker with their progress, on every page."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -71,7 +70,7 @@ def _under_way(engine: ChatEngine, job: JobStatus) -> None:
     with st.container(key=f"job_{job.id}", horizontal=True, vertical_alignment="center"):
         st.progress(job.ended / job.files if job.files else 0.0, text=text)
         st.button("Cancel", key=f"cancel_{job.id}", type="tertiary", disabled=job.cancelled,
-                  on_click=_act, args=(partial(engine.jobs.cancel, job.id),))  # fmt: skip
+                  on_click=render.attempt, args=(partial(engine.jobs.cancel, job.id),))  # fmt: skip
 
 
 def _over(engine: ChatEngine, job: JobStatus) -> None:
@@ -80,12 +79,12 @@ def _over(engine: ChatEngine, job: JobStatus) -> None:
             st.caption(_summary(job), width="stretch")
             if job.kind != "undo" and job.runs:
                 st.button("Undo", key=f"undo_{job.id}", type="tertiary", icon=":material/undo:",
-                          on_click=_act, args=(partial(engine.jobs.undo, job),))  # fmt: skip
+                          on_click=render.attempt, args=(partial(engine.jobs.undo, job),))  # fmt: skip
             if job.failed or job.state != "done":
                 st.button("Try again", key=f"retry_{job.id}", type="tertiary", icon=":material/refresh:",
-                          on_click=_act, args=(partial(engine.jobs.retry, job.id),))  # fmt: skip
+                          on_click=render.attempt, args=(partial(engine.jobs.retry, job.id),))  # fmt: skip
             st.button("Close", key=f"dismiss_{job.id}", type="tertiary", icon=":material/close:",
-                      on_click=_act, args=(partial(engine.jobs.dismiss, job.id),))  # fmt: skip
+                      on_click=render.attempt, args=(partial(engine.jobs.dismiss, job.id),))  # fmt: skip
         if job.message:
             render.problem(job.message, job.hint)
         if job.failed or 0 < job.files <= _ALL_LISTED:
@@ -113,10 +112,3 @@ def _outcomes(engine: ChatEngine, job: JobStatus) -> tuple[IngestItem, ...]:
         IngestItem(file.name, file.outcome, message=file.message, hint=file.hint, nodes=file.nodes)  # type: ignore[arg-type]
         for file in listed[:_MOST_LISTED]
     )
-
-
-def _act(act: Callable[[], object]) -> None:
-    try:
-        act()
-    except FootnoteError as error:
-        st.toast(error.message)

@@ -6,7 +6,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from app.answer_foot import clipped
+from app.answer import clipped
 from app.inspection import CandidatePassage, RankChange
 from app.wording import readable
 

@@ -1,4 +1,4 @@
-"""Conversations: questions with their answers and drafts, each of the owner or of one visitor's browser."""
+"""Conversations: questions with their answers, drafts and share links, each of the owner or of a visitor's browser."""
 
 import hashlib
 import secrets
@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, func, insert, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.answers import Answer, Source
 from pipelines.errors import RetrievalError
 from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.query_log import jsonable
-from pipelines.store.schema import conversations, messages
+from pipelines.store.schema import conversations, messages, shared_answers
 from pipelines.store.shared_view import as_seen
 from pipelines.types import Audience, Filters, Turn
 
@@ -103,38 +104,154 @@ class Conversation:
     messages: tuple[Message, ...]
 
 
-def list_conversations(engine: Engine, holder: Holder, search: str = "") -> list[ConversationRow]:
-    """The holder's conversations, the latest first; with `search` those that hold its words in this order.
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The conversations of one holder; each call raises ServiceUnavailable if the database cannot be reached."""
 
-    Title, questions and answers are searched, whatever the case.
-    """
-    c, words = conversations.c, _plain(search).strip()
-    statement = select(c.id, c.title, c.changed_at).where(_of(holder))
-    if words:
-        said = (messages.c.question, messages.c.answer["answer"].astext)
-        inside = exists().where(
-            messages.c.conversation_id == c.id, or_(*(part.icontains(words, autoescape=True) for part in said))
+    engine: Engine
+    holder: Holder
+
+    def list(self, search: str = "") -> list[ConversationRow]:
+        """The holder's conversations, the latest first; with `search` those that hold its words in this order.
+
+        Title, questions and answers are searched, whatever the case.
+        """
+        c, words = conversations.c, _plain(search).strip()
+        statement = select(c.id, c.title, c.changed_at).where(_of(self.holder))
+        if words:
+            said = (messages.c.question, messages.c.answer["answer"].astext)
+            inside = exists().where(
+                messages.c.conversation_id == c.id, or_(*(part.icontains(words, autoescape=True) for part in said))
+            )
+            statement = statement.where(or_(c.title.icontains(words, autoescape=True), inside))
+        rows = read_rows(
+            self.engine, "listing conversations", statement.order_by(c.changed_at.desc(), c.id).limit(MOST_LISTED)
         )
-        statement = statement.where(or_(c.title.icontains(words, autoescape=True), inside))
-    rows = read_rows(engine, "listing conversations", statement.order_by(c.changed_at.desc(), c.id).limit(MOST_LISTED))
-    return [ConversationRow(row.id, row.title, row.changed_at) for row in rows]
+        return [ConversationRow(row.id, row.title, row.changed_at) for row in rows]
 
+    def read(self, conversation_id: str) -> Conversation | None:
+        """A conversation of this holder; None if there is none of that id.
 
-def read_conversation(engine: Engine, holder: Holder, conversation_id: str) -> Conversation | None:
-    """A conversation of this holder; None if there is none of that id.
+        A visitor no longer sees the sources that became private or are gone, nor what was said from them.
+        """
+        c = conversations.c
+        with reading(self.engine, "reading a conversation") as connection:
+            row = connection.execute(
+                select(c.id, c.title, c.draft).where(c.id == conversation_id, _of(self.holder))
+            ).first()
+            if row is None:
+                return None
+            found = select(messages).where(messages.c.conversation_id == row.id).order_by(messages.c.id)
+            read = [message_of(each._mapping) for each in connection.execute(found)]
+            if self.holder.audience != "owner":
+                read = [seen_message(connection, message, self.holder.audience) for message in read]
+        return Conversation(row.id, row.title, row.draft, tuple(read))
 
-    A visitor no longer sees the sources that became private or are gone, nor what was said from them.
-    """
-    c = conversations.c
-    with reading(engine, "reading a conversation") as connection:
-        row = connection.execute(select(c.id, c.title, c.draft).where(c.id == conversation_id, _of(holder))).first()
-        if row is None:
-            return None
-        found = select(messages).where(messages.c.conversation_id == row.id).order_by(messages.c.id)
-        read = [message_of(each._mapping) for each in connection.execute(found)]
-        if holder.audience != "owner":
-            read = [seen_message(connection, message, holder.audience) for message in read]
-    return Conversation(row.id, row.title, row.draft, tuple(read))
+    def begin(self, title: str) -> str:
+        """Store a new, empty conversation, and return its id, which cannot be guessed."""
+        conversation_id = secrets.token_hex(16)
+        row = {"id": conversation_id, "holder": self.holder.stored, "title": _title(title), "draft": ""}
+        with writing(self.engine, "beginning a conversation") as connection:
+            connection.execute(insert(conversations).values(row))
+        return conversation_id
+
+    def add(self, conversation_id: str, message: Message) -> int:
+        """Store a question before it is answered, and return the message's id; the draft is empty then.
+
+        Raises:
+            RetrievalError: If the holder has no such conversation.
+        """
+        with writing(self.engine, "storing a question") as connection:
+            _touch(connection, self.holder, conversation_id, draft="")
+            row = {"conversation_id": conversation_id, "waits_for": message.waits_for or None, **_values(message)}
+            return int(connection.execute(insert(messages).values(row).returning(messages.c.id)).scalar_one())
+
+    def store(self, message: Message) -> bool:
+        """Store the outcome of a question; False if the holder's conversation has it no more."""
+        mine = select(conversations.c.id).where(_of(self.holder))
+        statement = update(messages).where(messages.c.id == message.id, messages.c.conversation_id.in_(mine))
+        with writing(self.engine, "storing an answer") as connection:
+            return connection.execute(statement.values(_values(message))).rowcount == 1
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title; an empty one changes nothing."""
+        if named := _title(title):
+            with writing(self.engine, "renaming a conversation") as connection:
+                mine = update(conversations).where(conversations.c.id == conversation_id, _of(self.holder))
+                connection.execute(mine.values(title=named))
+
+    def keep_draft(self, conversation_id: str, draft: str) -> None:
+        """Keep the question that was not sent yet."""
+        with writing(self.engine, "keeping a draft") as connection:
+            mine = update(conversations).where(conversations.c.id == conversation_id, _of(self.holder))
+            connection.execute(mine.values(draft=_plain(draft)[:MOST_DRAFT]))
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation; `restore` takes that back for an hour. Older deletions become final."""
+        c = conversations.c
+        with writing(self.engine, "deleting a conversation") as connection:
+            connection.execute(delete(conversations).where(c.deleted_at < datetime.now(UTC) - KEPT_DELETED))
+            mine = update(conversations).where(c.id == conversation_id, _of(self.holder))
+            connection.execute(mine.values(deleted_at=func.now()))
+
+    def restore(self, conversation_id: str) -> None:
+        """Take back the deletion of a conversation."""
+        c = conversations.c
+        with writing(self.engine, "restoring a conversation") as connection:
+            mine = update(conversations).where(c.id == conversation_id, c.holder == self.holder.stored)
+            connection.execute(mine.values(deleted_at=None))
+
+    def share(self, message_id: int) -> str:
+        """The token of an answer's share link (128 random bits), made now if there is none.
+
+        Raises:
+            RetrievalError: If the holder has no such answer.
+        """
+        shared = shared_answers.c
+        mine = _message(self.holder, message_id).where(
+            messages.c.answer.is_not(None), conversations.c.deleted_at.is_(None)
+        )
+        with writing(self.engine, "sharing an answer") as connection:
+            if connection.execute(mine).first() is None:
+                raise RetrievalError("There is no such answer to share.", hint="Ask the question again.")
+            made = upsert(shared_answers).values(token=secrets.token_urlsafe(16), message_id=message_id)
+            connection.execute(made.on_conflict_do_nothing(constraint="shared_answers_message"))
+            return str(connection.execute(select(shared.token).where(shared.message_id == message_id)).scalar_one())
+
+    def revoke(self, message_id: int) -> None:
+        """Make the share link of an answer lead nowhere, for good; another one can be made."""
+        mine = _message(self.holder, message_id)
+        with writing(self.engine, "revoking a share link") as connection:
+            connection.execute(delete(shared_answers).where(shared_answers.c.message_id.in_(mine)))
+
+    def shares(self, conversation_id: str) -> dict[int, str]:
+        """The tokens of a conversation's shared answers, by message."""
+        c, shared = conversations.c, shared_answers.c
+        statement = (
+            select(shared.message_id, shared.token)
+            .join(messages, messages.c.id == shared.message_id)
+            .join(conversations, c.id == messages.c.conversation_id)
+            .where(c.id == conversation_id, c.holder == self.holder.stored)
+        )
+        return {row.message_id: row.token for row in read_rows(self.engine, "reading share links", statement)}
+
+    def shared(self, token: str) -> Message | None:
+        """The shared answer under this token as a visitor may see it; None if there is none any more.
+
+        The owner sees no more of it here than anybody else. The turns that it was read with are not shared.
+        """
+        c = conversations.c
+        statement = (
+            select(messages)
+            .join(shared_answers, shared_answers.c.message_id == messages.c.id)
+            .join(conversations, c.id == messages.c.conversation_id)
+            .where(shared_answers.c.token == token.replace("\0", ""), c.deleted_at.is_(None))
+        )
+        with reading(self.engine, "reading a shared answer") as connection:
+            row = connection.execute(statement).first()
+            return (
+                None if row is None else seen_message(connection, message_of({**row._mapping, "turns": []}), "visitor")
+            )
 
 
 def seen_message(connection: Connection, message: Message, audience: Audience) -> Message:
@@ -166,67 +283,6 @@ def message_of(row: Mapping[Any, Any]) -> Message:
         )
     except ValidationError:
         return replace(message, state="failed", problem=_UNREADABLE)
-
-
-def begin_conversation(engine: Engine, holder: Holder, title: str) -> str:
-    """Store a new, empty conversation, and return its id, which cannot be guessed."""
-    conversation_id = secrets.token_hex(16)
-    row = {"id": conversation_id, "holder": holder.stored, "title": _title(title), "draft": ""}
-    with writing(engine, "beginning a conversation") as connection:
-        connection.execute(insert(conversations).values(row))
-    return conversation_id
-
-
-def add_message(engine: Engine, holder: Holder, conversation_id: str, message: Message) -> int:
-    """Store a question before it is answered, and return the message's id; the draft is empty then.
-
-    Raises:
-        RetrievalError: If the holder has no such conversation.
-    """
-    with writing(engine, "storing a question") as connection:
-        _touch(connection, holder, conversation_id, draft="")
-        row = {"conversation_id": conversation_id, "waits_for": message.waits_for or None, **_values(message)}
-        return int(connection.execute(insert(messages).values(row).returning(messages.c.id)).scalar_one())
-
-
-def store_message(engine: Engine, holder: Holder, message: Message) -> bool:
-    """Store the outcome of a question; False if the holder's conversation has it no more."""
-    mine = select(conversations.c.id).where(_of(holder))
-    statement = update(messages).where(messages.c.id == message.id, messages.c.conversation_id.in_(mine))
-    with writing(engine, "storing an answer") as connection:
-        return connection.execute(statement.values(_values(message))).rowcount == 1
-
-
-def rename_conversation(engine: Engine, holder: Holder, conversation_id: str, title: str) -> None:
-    """Give a conversation another title; an empty one changes nothing."""
-    if named := _title(title):
-        with writing(engine, "renaming a conversation") as connection:
-            mine = update(conversations).where(conversations.c.id == conversation_id, _of(holder))
-            connection.execute(mine.values(title=named))
-
-
-def save_draft(engine: Engine, holder: Holder, conversation_id: str, draft: str) -> None:
-    """Keep the question that was not sent yet."""
-    with writing(engine, "keeping a draft") as connection:
-        mine = update(conversations).where(conversations.c.id == conversation_id, _of(holder))
-        connection.execute(mine.values(draft=_plain(draft)[:MOST_DRAFT]))
-
-
-def delete_conversation(engine: Engine, holder: Holder, conversation_id: str) -> None:
-    """Delete a conversation; `restore_conversation` takes that back for an hour. Older deletions become final."""
-    c = conversations.c
-    with writing(engine, "deleting a conversation") as connection:
-        connection.execute(delete(conversations).where(c.deleted_at < datetime.now(UTC) - KEPT_DELETED))
-        mine = update(conversations).where(c.id == conversation_id, _of(holder))
-        connection.execute(mine.values(deleted_at=func.now()))
-
-
-def restore_conversation(engine: Engine, holder: Holder, conversation_id: str) -> None:
-    """Take back the deletion of a conversation."""
-    c = conversations.c
-    with writing(engine, "restoring a conversation") as connection:
-        mine = update(conversations).where(c.id == conversation_id, c.holder == holder.stored)
-        connection.execute(mine.values(deleted_at=None))
 
 
 def forget_visitors(engine: Engine) -> int:
@@ -297,3 +353,10 @@ def _storable(value: Any) -> Any:
     if isinstance(data, Mapping):
         return {name: _storable(each) for name, each in data.items()}
     return [_storable(each) for each in data] if isinstance(data, Sequence) else data
+
+
+def _message(holder: Holder, message_id: int) -> Select[tuple[int]]:
+    """Selects the id of a message, if it is the holder's."""
+    c = conversations.c
+    own = select(messages.c.id).join(conversations, c.id == messages.c.conversation_id)
+    return own.where(messages.c.id == message_id, c.holder == holder.stored)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import persistence, session
 from app.session import Opened
-from app.starters import starters
+from app.shelf import starters
 from config.prompts import NO_ANSWER
 from config.settings import PersonaSettings
 from pipelines.answers import Answer, Conflict, Sentence, Token

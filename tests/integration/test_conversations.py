@@ -12,24 +12,15 @@ from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
 from pipelines.query.engine import build_query_engine
 from pipelines.store.conversations import (
+    Archive,
     Holder,
     Message,
-    add_message,
-    begin_conversation,
-    delete_conversation,
     exported,
     forget_visitors,
-    list_conversations,
     new_key,
-    read_conversation,
-    rename_conversation,
-    restore_conversation,
-    save_draft,
-    store_message,
 )
 from pipelines.store.database import open_database
 from pipelines.store.query_log import jsonable, latest_queries
-from pipelines.store.shared_answers import read_shared, revoke_share, share_answer, shares_of
 from pipelines.store.shared_view import HIDDEN
 from pipelines.types import Filters, Turn
 from tests.conftest import Ingested, MakeSettings
@@ -53,37 +44,37 @@ def engine(settings: Settings) -> Iterator[Engine]:
 
 def asked(engine: Engine, holder: Holder, question: str) -> tuple[str, Message]:
     """A conversation with one question."""
-    conversation = begin_conversation(engine, holder, question)
+    conversation = Archive(engine, holder).begin(question)
     message = Message(question)
-    return conversation, replace(message, id=add_message(engine, holder, conversation, message))
+    return conversation, replace(message, id=Archive(engine, holder).add(conversation, message))
 
 
 def test_a_message_is_read_as_it_was_stored(engine: Engine) -> None:
-    conversation = begin_conversation(engine, OWNER, "  Kilns \n and reeds ")
+    conversation = Archive(engine, OWNER).begin("  Kilns \n and reeds ")
     turns, filters = (Turn("What is a kiln?", "An oven.", ("Kiln",)),), Filters(year=(2014,))
     message = Message("Who\0 built it?", filters, turns, reader="llama", waits_for=7)
-    stored = add_message(engine, OWNER, conversation, message)
-    read = read_conversation(engine, OWNER, conversation)
+    stored = Archive(engine, OWNER).add(conversation, message)
+    read = Archive(engine, OWNER).read(conversation)
     assert read
     assert (read.title, read.draft) == ("Kilns and reeds", "")
     [found] = read.messages
     assert (found.id, found.question, found.state) == (stored, "Who built it?", "asked")
     assert (found.filters, found.turns, found.reader, found.waits_for) == (filters, turns, "llama", 7)
     half = replace(found, state="stopped", pieces=("Ruth ", 1), problem=("It stopped.", "Go on."))
-    assert store_message(engine, OWNER, half)
-    read = read_conversation(engine, OWNER, conversation)
+    assert Archive(engine, OWNER).store(half)
+    read = Archive(engine, OWNER).read(conversation)
     assert read
     assert read.messages == (half,)
 
 
 def test_a_draft_is_kept_until_the_question_is_asked(engine: Engine) -> None:
     conversation, _ = asked(engine, OWNER, BUILT)
-    save_draft(engine, OWNER, conversation, "And how of")
-    read = read_conversation(engine, OWNER, conversation)
+    Archive(engine, OWNER).keep_draft(conversation, "And how of")
+    read = Archive(engine, OWNER).read(conversation)
     assert read
     assert read.draft == "And how of"
-    add_message(engine, OWNER, conversation, Message("And how often?"))
-    read = read_conversation(engine, OWNER, conversation)
+    Archive(engine, OWNER).add(conversation, Message("And how often?"))
+    read = Archive(engine, OWNER).read(conversation)
     assert read
     assert read.draft == ""
 
@@ -92,19 +83,19 @@ def test_nobody_reads_or_changes_the_conversation_of_another(engine: Engine) -> 
     ann, ben = Holder("visitor", new_key()), Holder("visitor", new_key())
     conversation, message = asked(engine, ann, BUILT)
     for other in (ben, OWNER):
-        assert list_conversations(engine, other) == []
-        assert read_conversation(engine, other, conversation) is None
-        assert not store_message(engine, other, replace(message, state="stopped"))
-        rename_conversation(engine, other, conversation, "Mine")
-        save_draft(engine, other, conversation, "Mine")
-        delete_conversation(engine, other, conversation)
+        assert Archive(engine, other).list() == []
+        assert Archive(engine, other).read(conversation) is None
+        assert not Archive(engine, other).store(replace(message, state="stopped"))
+        Archive(engine, other).rename(conversation, "Mine")
+        Archive(engine, other).keep_draft(conversation, "Mine")
+        Archive(engine, other).delete(conversation)
         for act in (
-            lambda other=other: add_message(engine, other, conversation, Message("Mine?")),
-            lambda other=other: share_answer(engine, other, message.id),
+            lambda other=other: Archive(engine, other).add(conversation, Message("Mine?")),
+            lambda other=other: Archive(engine, other).share(message.id),
         ):
             with pytest.raises(RetrievalError):
                 act()
-    read = read_conversation(engine, ann, conversation)
+    read = Archive(engine, ann).read(conversation)
     assert read
     assert (read.title, read.draft, [each.state for each in read.messages]) == (BUILT, "", ["asked"])
     with engine.connect() as connection:
@@ -114,39 +105,39 @@ def test_nobody_reads_or_changes_the_conversation_of_another(engine: Engine) -> 
 @pytest.mark.parametrize("key", ["", "guessable"])
 def test_a_visitor_without_a_random_key_has_no_conversations(engine: Engine, key: str) -> None:
     with pytest.raises(RetrievalError, match="no key"):
-        list_conversations(engine, Holder("visitor", key))
+        Archive(engine, Holder("visitor", key)).list()
 
 
 def test_a_deletion_can_be_taken_back(engine: Engine) -> None:
     conversation, message = asked(engine, OWNER, BUILT)
-    delete_conversation(engine, OWNER, conversation)
-    assert list_conversations(engine, OWNER) == []
-    assert read_conversation(engine, OWNER, conversation) is None
-    restore_conversation(engine, OWNER, conversation)
-    read = read_conversation(engine, OWNER, conversation)
+    Archive(engine, OWNER).delete(conversation)
+    assert Archive(engine, OWNER).list() == []
+    assert Archive(engine, OWNER).read(conversation) is None
+    Archive(engine, OWNER).restore(conversation)
+    read = Archive(engine, OWNER).read(conversation)
     assert read
     assert [each.id for each in read.messages] == [message.id]
 
 
 def test_a_deletion_is_final_after_an_hour(engine: Engine) -> None:
     old, _ = asked(engine, OWNER, BUILT)
-    delete_conversation(engine, OWNER, old)
+    Archive(engine, OWNER).delete(old)
     with engine.begin() as connection:
         connection.execute(text("UPDATE conversations SET deleted_at = deleted_at - interval '61 minutes'"))
-    delete_conversation(engine, OWNER, asked(engine, OWNER, "Why?")[0])
-    restore_conversation(engine, OWNER, old)
-    assert list_conversations(engine, OWNER) == []
+    Archive(engine, OWNER).delete(asked(engine, OWNER, "Why?")[0])
+    Archive(engine, OWNER).restore(old)
+    assert Archive(engine, OWNER).list() == []
     with engine.connect() as connection:
         assert connection.execute(text("SELECT question FROM messages")).scalars().all() == ["Why?"]
 
 
 def test_a_search_takes_its_words_as_they_stand(engine: Engine) -> None:
     named = {title: asked(engine, OWNER, title)[0] for title in ("100% larch", "1000 larches", "a_b", "axb")}
-    rename_conversation(engine, OWNER, named["axb"], "Renamed")
+    Archive(engine, OWNER).rename(named["axb"], "Renamed")
     for words, titles in {
         "100%": ["100% larch"], "LARCH": ["1000 larches", "100% larch"], "a_b": ["a_b"], "axb": ["Renamed"], "';--": [],
     }.items():  # fmt: skip
-        assert [row.title for row in list_conversations(engine, OWNER, words)] == titles
+        assert [row.title for row in Archive(engine, OWNER).list(words)] == titles
 
 
 def test_only_the_conversations_of_visitors_are_forgotten(engine: Engine) -> None:
@@ -154,7 +145,7 @@ def test_only_the_conversations_of_visitors_are_forgotten(engine: Engine) -> Non
     for _ in range(2):
         asked(engine, Holder("visitor", new_key()), BUILT)
     assert forget_visitors(engine) == 2
-    assert [row.id for row in list_conversations(engine, OWNER)] == [mine]
+    assert [row.id for row in Archive(engine, OWNER).list()] == [mine]
 
 
 def test_the_command_forgets_what_visitors_asked(
@@ -170,7 +161,7 @@ def test_the_command_forgets_what_visitors_asked(
     shell = Shell(settings, monkeypatch, tmp_path)
     assert shell.json("forget", "--visitor-data", "--yes") == {"conversations": 1, "queries": 1}
     assert [row["audience"] for row in latest_queries(engine, 9)] == ["owner"]
-    assert [row.id for row in list_conversations(engine, OWNER)] == [mine]
+    assert [row.id for row in Archive(engine, OWNER).list()] == [mine]
     engine.dispose()
 
 
@@ -187,46 +178,46 @@ def answered(ingested: Ingested, make_settings: MakeSettings) -> Iterator[Answer
     engine = query.database.engine
     conversation, message = asked(engine, OWNER, BUILT)
     message = replace(message, state="answered", answer=answer)
-    assert store_message(engine, OWNER, message)
+    assert Archive(engine, OWNER).store(message)
     yield engine, conversation, message
     engine.dispose()
 
 
 def test_an_answer_is_read_whole(answered: Answered) -> None:
     engine, conversation, message = answered
-    read = read_conversation(engine, OWNER, conversation)
+    read = Archive(engine, OWNER).read(conversation)
     assert read
     assert read.messages[0].answer == message.answer
     [row] = exported(read)["messages"]
     assert (row["question"], row["answer"]["answer"]) == (BUILT, message.answer.answer if message.answer else "")
-    found = list_conversations(engine, OWNER, "built by ruth")
+    found = Archive(engine, OWNER).list("built by ruth")
     assert [each.id for each in found] == [conversation]
 
 
 def test_a_share_link_is_made_once_and_revoked_for_good(answered: Answered) -> None:
     engine, conversation, message = answered
-    assert shares_of(engine, OWNER, conversation) == {}
-    token = share_answer(engine, OWNER, message.id)
+    assert Archive(engine, OWNER).shares(conversation) == {}
+    token = Archive(engine, OWNER).share(message.id)
     assert len(token) >= 22
-    assert share_answer(engine, OWNER, message.id) == token
-    assert shares_of(engine, OWNER, conversation) == {message.id: token}
-    shared = read_shared(engine, token)
+    assert Archive(engine, OWNER).share(message.id) == token
+    assert Archive(engine, OWNER).shares(conversation) == {message.id: token}
+    shared = Archive(engine, Holder()).shared(token)
     assert shared
     assert shared.answer
     assert message.answer
     assert shared.answer.answer == message.answer.answer
-    revoke_share(engine, Holder("visitor", new_key()), message.id)
-    assert read_shared(engine, token)
-    revoke_share(engine, OWNER, message.id)
-    assert read_shared(engine, token) is None
-    assert share_answer(engine, OWNER, message.id) != token
+    Archive(engine, Holder("visitor", new_key())).revoke(message.id)
+    assert Archive(engine, Holder()).shared(token)
+    Archive(engine, OWNER).revoke(message.id)
+    assert Archive(engine, Holder()).shared(token) is None
+    assert Archive(engine, OWNER).share(message.id) != token
 
 
 def test_a_deleted_conversation_shares_nothing(answered: Answered) -> None:
     engine, conversation, message = answered
-    token = share_answer(engine, OWNER, message.id)
-    delete_conversation(engine, OWNER, conversation)
-    assert read_shared(engine, token) is None
+    token = Archive(engine, OWNER).share(message.id)
+    Archive(engine, OWNER).delete(conversation)
+    assert Archive(engine, Holder()).shared(token) is None
 
 
 def cited(answer: Answer | None) -> set[str]:
@@ -237,8 +228,8 @@ def cited(answer: Answer | None) -> set[str]:
 @pytest.mark.parametrize("change", ["private", "gone"])
 def test_a_shared_answer_loses_what_became_private_or_is_gone(answered: Answered, change: str) -> None:
     engine, _, message = answered
-    token = share_answer(engine, OWNER, message.id)
-    shared = read_shared(engine, token)
+    token = Archive(engine, OWNER).share(message.id)
+    shared = Archive(engine, Holder()).shared(token)
     assert shared
     assert cited(shared.answer) == cited(message.answer) == {"kiln.md", "diary.md"}
     with engine.begin() as connection:
@@ -246,7 +237,7 @@ def test_a_shared_answer_loses_what_became_private_or_is_gone(answered: Answered
             connection.execute(text("UPDATE documents SET visibility = 'private' WHERE name = 'diary.md'"))
         else:
             connection.execute(text("DELETE FROM documents WHERE name = 'diary.md'"))
-    shared = read_shared(engine, token)
+    shared = Archive(engine, Holder()).shared(token)
     assert shared
     assert shared.answer
     assert cited(shared.answer) <= {"kiln.md"}
@@ -262,9 +253,9 @@ def test_a_visitors_conversation_loses_what_became_private(answered: Answered) -
     engine, _, message = answered
     ann = Holder("visitor", new_key())
     conversation, question = asked(engine, ann, BUILT)
-    store_message(engine, ann, replace(message, id=question.id))
+    Archive(engine, ann).store(replace(message, id=question.id))
     with engine.begin() as connection:
         connection.execute(text("UPDATE documents SET visibility = 'private' WHERE name = 'diary.md'"))
-    read = read_conversation(engine, ann, conversation)
+    read = Archive(engine, ann).read(conversation)
     assert read
     assert "secret" not in str(exported(read))
