@@ -145,14 +145,12 @@ def problem(message: str, hint: str = "") -> None:
     st.html(f'<div class="fn-problem" role="alert"><strong>{escape(message)}</strong>{advice}</div>')
 
 
-def attempt(act: Callable[[], object]) -> bool:
-    """Do what was asked for; a failure is said in passing, and False."""
+def attempt(act: Callable[[], object]) -> None:
+    """Do what was asked for; a failure is said in passing."""
     try:
         act()
     except FootnoteError as error:
         st.toast(without_settings(error.message) if is_visitor() else error.message)
-        return False
-    return True
 
 
 def question(text: str) -> None:

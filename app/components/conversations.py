@@ -82,9 +82,12 @@ def _rename(stored: Archive, conversation_id: str, widget: str) -> None:
 
 
 def _delete(stored: Archive, row: ConversationRow) -> None:
-    if render.attempt(partial(stored.delete, row.id)):
+    def act() -> None:
+        stored.delete(row.id)
         st.session_state["deleted_conversation"] = row
         session.clear()
+
+    render.attempt(act)
 
 
 def _undo(stored: Archive) -> None:
@@ -97,9 +100,12 @@ def _undo(stored: Archive) -> None:
 
 
 def _restore(stored: Archive, row: ConversationRow) -> None:
-    if render.attempt(partial(stored.restore, row.id)):
+    def act() -> None:
+        stored.restore(row.id)
         st.session_state.pop("deleted_conversation", None)
         session.choose_conversation(row.id)
+
+    render.attempt(act)
 
 
 def _zone() -> ZoneInfo:

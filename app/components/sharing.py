@@ -81,8 +81,11 @@ def _share(stored: Archive, message_id: int) -> None:
 
 
 def _revoke(stored: Archive, message_id: int) -> None:
-    if render.attempt(partial(stored.revoke, message_id)):
+    def act() -> None:
+        stored.revoke(message_id)
         _tokens(stored).pop(message_id, None)
+
+    render.attempt(act)
 
 
 def _address(token: str) -> str:
