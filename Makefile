@@ -8,7 +8,7 @@ CORPUS ?= var/corpus
 RENDERCV ?= var/rendercv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test trials trial-model check eval baseline corpus ingest clean
+.PHONY: help setup chat test trials trial-app trial-model check eval baseline corpus ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,9 +36,13 @@ ingest: setup ## ingest the sources of the settings
 test: .venv/.installed-dev ## run every test, on every core
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
-trials: .venv/.installed-dev ## the long trials before a release: the wheel in a new environment, 500 hurt runs (30 minutes)
+trials: .venv/.installed-dev trial-app ## the long trials before a release: the app, the wheel in a new environment, 500 hurt runs (45 minutes)
 	$(BIN)/python -m pytest tests/trials/test_wheel.py
 	FOOTNOTE_FAULT_SEEDS=500 FOOTNOTE_FAULT_MATRIX=var/faults.json $(BIN)/python -m pytest tests/faults
+
+trial-app: .venv/.installed-dev ## the chat under load: 150 uploads with a restart, 25 readers for ten minutes
+	$(BIN)/python -m pytest tests/trials/test_app.py
+	$(BIN)/python -m tests.trials.users
 
 trial-model: .venv/.installed-dev ## a real language model over 40 sample topics, beside quotation (MODEL_DIR=FOLDER; 25 minutes)
 	@$(BIN)/python -m tests.trials.model $(MODEL_DIR)

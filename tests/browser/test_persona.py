@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.test_accessibility import findings
+from tests.browser.test_chat import _ask as ask
 
 TEXT = "# The kiln at Dunsyre\n\nThe anagama kiln was built in 2014 by Ruth Aldous. It is fired twice a year.\n"
 
@@ -27,7 +28,7 @@ def site(tmp_path: Path) -> Iterator[int]:
 
 
 def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve: Serve, browser: Browser) -> None:
-    url, _ = serve(text=TEXT)
+    url, _ = serve(text=TEXT, FOOTNOTE_PERSONA__ACCENT="#ffe600")  # yellow on paper has no contrast unless darkened
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(30_000)
     page.goto(f"{url}/persona")
@@ -41,6 +42,10 @@ def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve
     page.goto(url)
     expect(page.get_by_role("heading", name="Ask about Ruth Aldous")).to_be_visible()
     assert page.title() == "Ruth Aldous"
+    ask(page, "Who built the anagama kiln?")
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)
+        assert findings(page) == []
     page.close()
 
 

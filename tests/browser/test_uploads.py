@@ -2,33 +2,40 @@
 
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Serve
 
 FILES = 60
 
 
-def test_uploads_survive_page_changes_and_a_killed_server(serve: Serve, browser: Browser, tmp_path: Path) -> None:
-    for n in range(FILES):
-        (tmp_path / f"note-{n:02}.md").write_text(f"# Note {n}\n\nKiln number {n} burns larch for {n + 3} hours.\n")
+def upload(serve: Serve, page: Page, folder: Path, files: int) -> tuple[str, subprocess.Popen[str]]:
+    """Upload files while pages change and the server is killed once, and expect every one in the library."""
+    for n in range(files):
+        (folder / f"note-{n:02}.md").write_text(f"# Note {n}\n\nKiln number {n} burns larch for {n + 3} hours.\n")
     url, process = serve()
-    page = browser.new_page()
     page.set_default_timeout(30_000)
     page.goto(f"{url}/library")
-    page.get_by_test_id("stFileUploader").locator("input").set_input_files(sorted(tmp_path.glob("*.md")))
-    expect(page.locator(".st-key-tray")).to_contain_text(f"{FILES} files")
+    page.get_by_test_id("stFileUploader").locator("input").set_input_files(sorted(folder.glob("*.md")))
+    expect(page.locator(".st-key-tray")).to_contain_text(f"{files} files")
     page.get_by_role("link", name="Chat").click()
-    expect(page.locator(".st-key-tray")).to_contain_text(f"{FILES} files")
+    expect(page.locator(".st-key-tray")).to_contain_text(f"{files} files")
     process.send_signal(signal.SIGKILL)
     process.communicate()
     url, process = serve()
     page.goto(f"{url}/library")
-    expect(page.locator(".st-key-tray")).to_contain_text(f"{FILES} of {FILES} done", timeout=60_000)
-    expect(page.get_by_text(f"{FILES} documents")).to_be_visible()
+    expect(page.locator(".st-key-tray")).to_contain_text(f"{files} of {files} done", timeout=1000 * files)
+    expect(page.get_by_text(f"{files} documents")).to_be_visible()
+    return url, process
+
+
+def test_uploads_survive_page_changes_and_a_killed_server(serve: Serve, browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    _, process = upload(serve, page, tmp_path, FILES)
 
     page.get_by_role("link", name="Chat").click()
     box = page.get_by_test_id("stChatInputTextArea")

@@ -1,3 +1,3 @@
-"""The browser of the browser tests, for the chat of the wheel."""
+"""The browser and the servers of the browser tests, for the trials."""
 
-from tests.browser.conftest import browser  # noqa: F401
+from tests.browser.conftest import browser, live_chat, serve  # noqa: F401
