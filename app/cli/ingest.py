@@ -1,5 +1,6 @@
 """`footnote ingest`: show a plan, run it with a progress bar, or watch the sources."""
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -79,7 +80,12 @@ def ingest(
         ),
     ] = "",
     verify: Annotated[
-        bool, option("Read every file and page again, even if its size, date or ETag has not changed.", "--verify")
+        bool,
+        option(
+            "Read every file and page again, even if its size, date or ETag has not changed; with --plan, parse every "
+            "document, where a sample of more than 1,000 is parsed otherwise.",
+            "--verify",
+        ),
     ] = False,
     yes: Annotated[bool, option("Allow removing more than a fifth of a source.", "--yes")] = False,
     retry_failed: Annotated[
@@ -131,6 +137,7 @@ def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", o
     from pipelines.ingestion.sources.base import Reporter
 
     ingestion = build_ingestion(settings)
+    gc.freeze()  # else what is imported is searched for garbage again and again: a third of a plan's time
     ingestion.assert_paths_known(sources)
     with output.under_way("looking at the sources", quiet=options.as_json) as (tell, far):
         plan = ingestion.plan(
@@ -144,7 +151,7 @@ def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", o
     if options.retry_failed and not (plan.steps or plan.settled or options.as_json):
         say(_nothing_to_retry(ingestion, overrides))
     elif options.plan_only:
-        emit_plan(ingestion, plan, overrides, options.as_json)
+        emit_plan(ingestion, plan, overrides, options.as_json, whole=options.verify)
     else:
         emit_run(
             ingestion, plan, options.as_json, lambda tick: ingestion.run(plan, overrides=overrides, on_progress=tick)
@@ -210,8 +217,13 @@ class PlanResult:
 
     @property
     def estimated(self) -> bool:
-        """True if the number of embeddings is an upper bound, because it depends on a model."""
-        return bool(self.seen.estimated or self.seen.headers.calls)
+        """True if the number of embeddings depends on a model, or was estimated from a sample."""
+        return bool(self.seen.estimated or self.seen.headers.calls or self.seen.sampled)
+
+    @property
+    def sampled(self) -> int:
+        """The number of documents that the sums are estimated from; 0 if all were read."""
+        return self.seen.sampled
 
     @property
     def cost(self) -> dict[str, Any]:
@@ -222,15 +234,17 @@ class PlanResult:
         }  # fmt: skip
 
 
-def emit_plan(ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", as_json: bool) -> None:
+def emit_plan(
+    ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", as_json: bool, *, whole: bool = True
+) -> None:
     """Print the result and the cost of running a plan; exit 4 if something would fail.
 
-    The documents are read and parsed, nothing is written.
+    The documents are read and parsed, nothing is written. Unless `whole`, only a sample of very many is.
     """
     from pipelines.ingestion.preview import preview
 
     with output.progress(quiet=as_json) as advance:
-        seen = preview(ingestion, plan, overrides, lambda done, total: advance("reading", done, total))
+        seen = preview(ingestion, plan, overrides, lambda done, total: advance("reading", done, total), whole=whole)
     code = EXIT_FAILED_DOCUMENTS if seen.count("failed") else 0
     emit(PlanResult(plan, seen, ingestion.identity.model), as_json, code)
 
@@ -244,7 +258,7 @@ def _render_plan(result: PlanResult) -> None:
     counts = ", ".join(f"{count:,} {label}" for name, label in _TOTALS.items() if (count := seen.count(name)))  # type: ignore[arg-type]
     say(counts or "nothing to do", "bold")
     if seen.embeddings:
-        most = "at most " if result.estimated else ""
+        most = "about " if seen.sampled else "at most " if result.estimated else ""
         groups = f", {seen.sentence_groups:,} of them groups of sentences" if seen.sentence_groups else ""
         say(
             f"{most}{format_count(seen.embeddings, 'text')} to embed{groups}: {format_count(seen.tokens, 'token')}, "
@@ -254,6 +268,10 @@ def _render_plan(result: PlanResult) -> None:
         say(
             f"a language model would be asked for {seen.headers.calls:,} headers, reading {seen.headers.tokens:,} "
             f"tokens, at most {_money(seen.header_cost, 'FOOTNOTE_LLM__PRICE')}"
+        )
+    if seen.sampled:
+        say(
+            f"This is estimated from {seen.sampled:,} of the {seen.due:,} documents to read. --verify reads all.", "dim"
         )
     for item, why in plan.settled.items():
         say(f"{item.name} failed before and no longer does: {why}", "dim")

@@ -25,7 +25,7 @@ SHAPES = {
     "refusal": "source=0 documents=1 of=2",
     "PlanResult": "counts outcomes steps:planned *plan:noted refused_removals=plan.refused:refusal settled:settled "
     "embeddings=seen.embeddings sentence_groups=seen.sentence_groups tokens=seen.tokens "
-    "header_calls=seen.headers.calls header_tokens=seen.headers.tokens estimated cost",
+    "header_calls=seen.headers.calls header_tokens=seen.headers.tokens estimated sampled cost",
     "planned": "action=0.action document=1.document reason=0.reason outcome=1.outcome stage=1.stage "
     "error_class=1.error message=1.message hint=1.hint nodes=1.nodes embeddings=1.embedded estimated=2",
     "settled": "document=0.name reason=1",

@@ -1,26 +1,36 @@
 """Benchmarks: ingestion, and asking beside searching."""
 
+import hashlib
+import os
 import shutil
+import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.corpus import Progress
-from pipelines.ingestion.run import build_ingestion
+from pipelines.ingestion.preview import preview
+from pipelines.ingestion.run import Overrides, build_ingestion
+from pipelines.ingestion.sources.files import list_files
 from pipelines.query.engine import QueryEngine
 from pipelines.store.database import embedded_server
+from pipelines.store.originals import path_of
+
+Result = TypeVar("Result")
 
 
 def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Progress) -> dict[str, Any]:
-    """Time the ingestion of these files and folders in a home of its own, and a second run that finds no change.
+    """Time the ingestion of these files and folders in a home of its own: a plan of it, the run, an unchanged run.
 
-    The home and its embedded Postgres are deleted afterwards; the database is made before the clock runs.
+    `ratio` of the plan and of the unchanged run compares with the floor beside it: reading the size and the SHA-256 of
+    each file that is listed. The home and its embedded Postgres are deleted afterwards; the database is made before the
+    clock runs.
     """
     home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
     home.chmod(0o755)  # the account that runs Postgres must get in
@@ -28,12 +38,13 @@ def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Prog
     server = embedded_server(own.home)
     try:
         ingestion = build_ingestion(own)
-        first, unchanged = (
-            ingestion.run(
-                ingestion.plan(locations), on_progress=lambda done, total, _: on_progress("ingesting", done, total)
-            )
-            for _ in range(2)
-        )
+        paths = [path_of(item.uri) for location in locations for item in list_files(location).items]
+        planned, plan = _beside_floor(lambda: ingestion.plan(locations), paths)
+        began = time.perf_counter()
+        preview(ingestion, plan, Overrides(), lambda done, total: on_progress("planning", done, total), whole=False)
+        foreseen = time.perf_counter() - began
+        first = ingestion.run(plan, on_progress=lambda done, total, _: on_progress("ingesting", done, total))
+        again, unchanged = _beside_floor(lambda: ingestion.run(ingestion.plan(locations)), paths)
         ingestion.database.engine.dispose()
     finally:
         server.release()
@@ -44,8 +55,33 @@ def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Prog
         "nodes": first.nodes,
         "seconds": round(first.seconds, 2),
         "documents_per_second": round(len(first.items) / first.seconds, 1),
-        "unchanged": {"seconds": round(unchanged.seconds, 2), "embedded": unchanged.embedded},
+        "plan": planned | {"preview_seconds": round(foreseen, 3)},
+        "unchanged": again | {"embedded": unchanged.embedded},
     }
+
+
+def _beside_floor(call: Callable[[], Result], paths: Sequence[Path]) -> tuple[dict[str, float], Result]:
+    """Return the medians of three calls, each after its floor, in seconds, and the last result."""
+    floors, spent = [], []
+    for _ in range(3):
+        floors.append(_read_sizes_and_hashes(paths))
+        began = time.perf_counter()
+        result = call()
+        spent.append(time.perf_counter() - began)
+    ratio = statistics.median(one / floor for one, floor in zip(spent, floors, strict=True))
+    seconds, floor = statistics.median(spent), statistics.median(floors)
+    return {"seconds": round(seconds, 3), "floor": round(floor, 3), "ratio": round(ratio, 2)}, result
+
+
+def _read_sizes_and_hashes(paths: Sequence[Path]) -> float:
+    """The seconds that reading the size and the SHA-256 of each of these files takes."""
+    names = list(map(str, paths))
+    began = time.perf_counter()
+    for name in names:
+        os.stat(name)
+        with open(name, "rb") as file:
+            hashlib.sha256(file.read()).hexdigest()
+    return time.perf_counter() - began
 
 
 def bench_ask(engine: QueryEngine, questions: Sequence[str], on_progress: Progress) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from pipelines.text import count_tokens
 from pipelines.types import IngestItem, Outcome
 
 Progress = Callable[[int, int], None]  # (documents prepared, of how many)
+MAX_WHOLE, SAMPLE = 1_000, 200  # so many documents are all prepared; of more, so many
 _NO_HEADERS = HeaderCost(0, 0)
 
 
@@ -38,6 +39,8 @@ class DocumentPreview:
         headers: The requests to a language model for headers, and the tokens that it would read.
         embedding_cost: The cost of the embeddings.
         header_cost: The most that the headers cost, read and written.
+        sampled: The number of documents that were prepared, if the sums are estimated from these; 0 = all were.
+        due: The number of documents that the run would prepare.
     """
 
     items: tuple[IngestItem, ...]
@@ -48,6 +51,8 @@ class DocumentPreview:
     headers: HeaderCost
     embedding_cost: float | None
     header_cost: float | None
+    sampled: int = 0
+    due: int = 0
 
     @property
     def cost(self) -> float | None:
@@ -73,37 +78,67 @@ class _Forecast:
 
 
 def preview(
-    ingestion: Ingestion, plan: Plan, overrides: Overrides, on_progress: Progress = lambda *_: None
+    ingestion: Ingestion,
+    plan: Plan,
+    overrides: Overrides,
+    on_progress: Progress = lambda *_: None,
+    *,
+    whole: bool = True,
 ) -> DocumentPreview:
     """Forecast what `ingestion.run` would do with this plan now.
 
     A document whose parser embeds counts a node for each group of sentences, the upper bound, unless the cache holds
     all of its groups. A node whose header is still to be written counts as new.
 
+    Args:
+        ingestion: What would run.
+        plan: Its steps.
+        overrides: Those of the run.
+        on_progress: Called after each document that was prepared.
+        whole: False to prepare a sample of more than `MAX_WHOLE` documents and estimate the sums from it. The others
+            count as added or updated, with no number of nodes.
+
     Raises:
         ConfigError: If the run would raise it.
         ServiceUnavailable: If the database cannot be reached.
     """
     known = {document.id: document for document in ingestion.known()}
-    found = {
-        place: _Forecast(_forecast_without_parsing(step, known))
-        for place, step in enumerate(plan.steps)
-        if step.action not in ("add", "update")
-    }
-    tasks = ingestion.tasks(plan, overrides, known)
+    due = [place for place, step in enumerate(plan.steps) if step.action in ("add", "update")]
+    places = due if whole or len(due) <= MAX_WHOLE else _sample(plan.steps, due)
+    tasks = ingestion.tasks(replace(plan, steps=tuple(plan.steps[place] for place in places)), overrides, known)
     results = ingestion.executor(tasks, replace(ingestion.options, keep=False))
+    prepared_ones: dict[int, _Forecast] = {}
     try:
-        for done, (place, prepared) in enumerate(results, 1):
-            found[place] = _forecast(ingestion, plan.steps[place], prepared, known)
+        for done, (index, prepared) in enumerate(results, 1):
+            place = places[index]
+            prepared_ones[place] = _forecast(ingestion, plan.steps[place], prepared, known)
             on_progress(done, len(tasks))
     finally:
         if isinstance(results, Generator):
             results.close()
-    return _total(ingestion, [found[place] for place in range(len(plan.steps))])
+    found = [
+        prepared_ones.get(place) or _Forecast(_forecast_without_parsing(step, known))
+        for place, step in enumerate(plan.steps)
+    ]
+    return _total(ingestion, found, len(due), len(places))
+
+
+def _sample(steps: Sequence[Step], places: Sequence[int]) -> list[int]:
+    """Choose documents evenly over their kinds and sizes, in the order of the plan."""
+
+    def kind_and_size(place: int) -> tuple[str, int]:
+        item = steps[place].item
+        size = item.stamp.partition(":")[0]
+        return item.name.rpartition(".")[2], int(size) if size.isdecimal() else 0
+
+    ordered = sorted(places, key=kind_and_size)
+    return sorted(ordered[(2 * number + 1) * len(ordered) // (2 * SAMPLE)] for number in range(SAMPLE))
 
 
 def _forecast_without_parsing(step: Step, known: Mapping[str, StoredDocument]) -> IngestItem:
-    """The item of a step that needs no parsing."""
+    """The item of a step that is not parsed."""
+    if step.action in ("add", "update"):
+        return IngestItem(step.item.name, "updated" if step.document_id else "added", document_id=step.document_id)
     if step.error is not None:
         return PreparationFailure.of(step.error, step.stage, step.item.name).item(step.item.name, step.document_id)
     outcome: Outcome = "unchanged" if step.action == "unchanged" else "removed"
@@ -189,24 +224,31 @@ def _uncached(ingestion: Ingestion, texts: Sequence[str]) -> dict[str, int]:
     return {key: count_tokens(text) for key, text in keys.items() if key not in known}
 
 
-def _total(ingestion: Ingestion, found: Sequence[_Forecast]) -> DocumentPreview:
+def _total(ingestion: Ingestion, found: Sequence[_Forecast], due: int, prepared: int) -> DocumentPreview:
     """Sum up the run; a text that several documents share is embedded with the first."""
     new: dict[str, int] = {}
     items = []
     for each in found:
         before = len(new)
         new |= each.texts
-        items.append(replace(each.item, embedded=len(new) - before))
-    settings, tokens = ingestion.settings, sum(new.values())
-    headers = HeaderCost(sum(each.headers.calls for each in found), sum(each.headers.tokens for each in found))
+        items.append(replace(each.item, embedded=len(new) - before) if each.texts else each.item)
+
+    def estimated(count: int) -> int:
+        return round(count * due / prepared) if prepared < due else count
+
+    settings, tokens = ingestion.settings, estimated(sum(new.values()))
+    calls, read = (sum(each.headers.calls for each in found), sum(each.headers.tokens for each in found))
+    headers = HeaderCost(estimated(calls), estimated(read))
     written = headers.calls * HEADER_TOKENS
     return DocumentPreview(
         items=tuple(items),
         estimated=frozenset(place for place, each in enumerate(found) if each.estimated),
-        embeddings=len(new),
-        sentence_groups=len(new.keys() & {key for each in found for key in each.groups}),
+        embeddings=estimated(len(new)),
+        sentence_groups=estimated(len(new.keys() & {key for each in found for key in each.groups})),
         tokens=tokens,
         headers=headers,
         embedding_cost=cost(tokens, embedding_price(ingestion.identity, settings.embedding.price)),
         header_cost=cost(headers.tokens + written, llm_price(llm_identity(settings), settings.llm.price)),
+        sampled=prepared if prepared < due else 0,
+        due=due,
     )

@@ -112,7 +112,8 @@ def test_a_plan_says_what_would_become_of_each_document_and_what_it_costs(shell:
     plan = shell.json("ingest", str(folder), "--plan", code=4)
     assert plan.keys() == {
         "counts", "outcomes", "steps", "skipped", "passed_over", "stored_in_part", "empty", "refused_removals",
-        "settled", "embeddings", "sentence_groups", "tokens", "header_calls", "header_tokens", "estimated", "cost",
+        "settled", "embeddings", "sentence_groups", "tokens", "header_calls", "header_tokens", "estimated",
+        "sampled", "cost",
     }  # fmt: skip
     assert [(s["action"], s["document"], s["reason"], s["outcome"], s["embeddings"]) for s in plan["steps"]] == [
         ("update", "crane.md", "the file changed", "updated", 1), ("add", "empty.md", "new", "failed", 0),

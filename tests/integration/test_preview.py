@@ -209,3 +209,22 @@ def test_what_would_end_the_run_ends_the_preview(corpus: Path, settings: Setting
     ingestion.executor = prepare_in_process
     with pytest.raises(ConfigError, match="poem"):
         preview(ingestion, ingestion.plan([str(corpus)]), Overrides(parser="poem"))
+
+
+def test_the_sums_of_very_many_documents_are_estimated_from_a_sample(
+    corpus: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingestion = build_ingestion(settings)
+    plan = ingestion.plan([str(corpus)])
+    exact = preview(ingestion, plan, NOBODY)
+    assert (exact.sampled, exact.due) == (0, 54)
+    monkeypatch.setattr("pipelines.ingestion.preview.SAMPLE", 18)
+    assert preview(ingestion, plan, NOBODY, whole=False) == exact  # they are few
+    monkeypatch.setattr("pipelines.ingestion.preview.MAX_WHOLE", 53)
+    assert preview(ingestion, plan, NOBODY) == exact
+    seen = preview(ingestion, plan, NOBODY, whole=False)
+    assert (seen.sampled, seen.due) == (18, 54)
+    assert seen.count("added") == len(seen.items) == 54
+    assert sum(item.nodes > 0 for item in seen.items) == 18
+    for name in ("embeddings", "tokens"):
+        assert getattr(seen, name) == pytest.approx(getattr(exact, name), rel=0.15)

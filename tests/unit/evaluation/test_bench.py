@@ -19,6 +19,9 @@ def test_ingestion_is_timed_in_a_home_of_its_own(settings: Settings, tmp_path: P
     report = bench_ingest(settings, [str(tmp_path)], lambda *_: None)
     assert (report["documents"], report["failed"], report["nodes"]) == (1, 0, 1)
     assert report["unchanged"]["embedded"] == 0
+    for name in ("plan", "unchanged"):
+        assert report[name]["seconds"] > report[name]["floor"] >= 0
+        assert report[name]["ratio"] > 1
     assert report["documents_per_second"] > 0
     assert build_query_engine(settings).store.count() == 0
 
