@@ -13,7 +13,6 @@ from sqlalchemy import (
     Integer,
     Row,
     Text,
-    cast,
     column,
     delete,
     func,
@@ -24,7 +23,6 @@ from sqlalchemy import (
     update,
     values,
 )
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.store.database import append_rows, writing
@@ -237,23 +235,25 @@ def delete_documents(connection: Connection, document_ids: Collection[str], *, k
 def stored_documents(connection: Connection, node_table: str, *, collection: str | None = None) -> list[StoredDocument]:
     """Every stored document with what one node table holds of it, ordered by name."""
     d, i = documents.c, document_indexes.c
+    columns = {
+        "indexed_sha": func.coalesce(i.content_sha, ""),
+        "dated": func.coalesce(d.published_at, d.modified_at),
+        "pages_without_text": func.jsonb_array_length(d.pages_without_text),
+        **{name: func.coalesce(i[name], "") for name in ("parser", "recipe")},
+        **{name: func.coalesce(i[name], 0) for name in ("nodes", "covered", "characters")},
+        **{name: d["metadata"][name] for name in ("said", "ruled", "partial")},
+    }
     statement = (
-        select(
-            d.id, d.collection, d.source, d.source_kind, d.source_uri, d.name, d.category, d.stamp, d.file_sha,
-            d.content_sha, d.meta_sha, d.mime, d.title, d.year, d.visibility, d.ingested_at,
-            d.author, func.coalesce(d.published_at, d.modified_at).label("dated"),
-            *(func.coalesce(d["metadata"][name], cast({}, JSONB)).label(name) for name in ("said", "ruled", "partial")),
-            func.coalesce(i.content_sha, "").label("indexed_sha"),
-            *(func.coalesce(i[name], "").label(name) for name in ("parser", "recipe")),
-            *(func.coalesce(i[name], 0).label(name) for name in ("nodes", "covered", "characters")),
-            func.jsonb_array_length(d.pages_without_text).label("pages_without_text"),
-        )
+        select(*(columns[name] if name in columns else d[name] for name in StoredDocument.__slots__))
         .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == node_table))
         .order_by(d.name, d.source_uri, d.collection)
-    )  # fmt: skip
+    )
     if collection is not None:
         statement = statement.where(d.collection == collection)
-    return [StoredDocument(**row._mapping) for row in connection.execute(statement)]
+    return [  # by place, and without reading empty objects as JSON: half of an unchanged run's time
+        StoredDocument(*(*plain, said or {}, ruled or {}, partial or {}, author, dated))
+        for *plain, said, ruled, partial, author, dated in connection.execute(statement)
+    ]
 
 
 def load_document(connection: Connection, document_id: str, audience: Audience) -> Document | None:
