@@ -88,9 +88,10 @@ def _values(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
         led = tuple("at" if word == relation else word for word in all_)
         marks = frozenset({relation}) | _marks(nearest=text.has("nearest"))
         yield CareerAsk("beside", led, known | words("nearest"), marks, place=all_.index(relation))
-    if former := text.find("former"):
-        several = _marks(several=all_[former.last - 1].endswith("s"))
-        yield CareerAsk("former", all_, known | words("former"), several)
+    worked = text.find("worked-before")
+    if former := worked or text.find("former"):
+        several = _marks(several=bool(worked) or all_[former.last - 1].endswith("s"))
+        yield CareerAsk("former", all_, known | words("former") | words("worked") | {"before"}, several)
     marks = _marks(began=text.says("began"), ended=text.says("ended"), now=about_job and text.says("is-current"))
     if marks:
         yield CareerAsk("bounds", all_, known | words("bounds") | words("current"), marks)

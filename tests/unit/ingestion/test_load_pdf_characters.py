@@ -56,6 +56,20 @@ def test_an_accent_that_is_drawn_apart_joins_the_letter_it_stands_over(drawn, ov
     assert with_accents(drawn, boxes(drawn, over=over)).replace(NOTHING, "") == read
 
 
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        ("Universite´ de Lyon", "Université de Lyon"),
+        ("E´cole", "École"),
+        ("Mu¨nchen, Sa˜o Paulo", "München, São Paulo"),
+        ("Anna´s, don´t, l´eau", "Anna´s, don´t, l´eau"),
+        ("the code` and ~", "the code` and ~"),
+    ],
+)
+def test_an_accent_behind_its_letter_joins_it_and_an_apostrophe_stays(drawn: str, read: str) -> None:
+    assert with_accents(drawn, boxes(drawn, over={})).replace(NOTHING, "") == read
+
+
 def test_a_raised_accent_leaves_no_gap_in_its_word() -> None:
     drawn = "RESUM ´ E 1"
     places = {"R": 0, "E": 1, "S": 2, "U": 3, "M": 4}

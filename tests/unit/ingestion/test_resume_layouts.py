@@ -350,3 +350,15 @@ def test_headings_that_are_dates_begin_entries_of_a_section_without_a_known_name
         "## Jun 2017 – Dec 2020\n\nSenior Engineer – Pell Ltd\n"
     )
     assert jobs(text) == TWO
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "# REGISTERED NURSE\n\nDakar, Senegal\n\nAnn Lee\n\nann.lee@mail.example",
+        "# Expertise\n\n# Ann Lee\n\n# Sommelier\n\nKyoto, Japan | a.lee@mail.example",
+    ],
+)
+def test_the_name_is_the_one_that_an_address_has(head: str) -> None:
+    text = f"{head}\n\n# Experience\n\nStaff Engineer, Harrow NV\t2021 – Present\n\n# Skills\n\nGo, Rust\n"
+    assert [person.name for person in records(text, PersonFacts) if person.name] == ["Ann Lee"]

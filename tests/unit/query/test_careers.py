@@ -177,6 +177,15 @@ def test_the_jobs_of_a_year_are_those_that_reach_into_it() -> None:
             "What were her previous jobs?",
             "Earlier: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
         ),
+        (
+            "Where did you work before?",
+            "Earlier: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
+        ),
+        (
+            "Which companies has she worked for previously?",
+            "Earlier: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
+        ),
+        ("Where did you work before the harbour fair?", ""),
         ("What was Ann's former role?", "Earlier: Consultant at Beta (2020-02 - 2021-01)."),
         ("What did her previous employer build?", ""),
         ("Where did she work after Gamma?", ""),

@@ -18,6 +18,8 @@ _ACCENTS = {
     "˘": "\u0306", "˙": "\u0307", "¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327",
     "˛": "\u0328",
 }  # fmt: skip
+_VOWELS = frozenset("aeiouyAEIOUY")
+_ENDINGS = frozenset("s t re ll ve d m".split())  # behind an acute accent that stands for an apostrophe
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 _REACH = 60
 _RAISED = 1.2
@@ -58,7 +60,7 @@ def _strangeness(ligature: str, places: Iterable[tuple[int, str, str]]) -> int:
 
 
 def with_accents(drawn: str, box_of: Callable[[int], Box]) -> str:
-    """The drawn characters, accents that stand over or under a letter joined to it.
+    """The drawn characters, accents that stand over or under a letter, or right behind it, joined to it.
 
     The place of an accent holds `NOTHING`, and so do the spaces at it that only its own width had made.
     """
@@ -68,6 +70,7 @@ def with_accents(drawn: str, box_of: Callable[[int], Box]) -> str:
     chars = list(drawn)
     for place in places:
         letter = _letter_at(chars, place, box_of)
+        letter = place - 1 if letter is None and _is_behind_letter(chars, place) else letter
         if letter is None:
             continue
         base = _DOTLESS.get(chars[letter], chars[letter])
@@ -91,6 +94,17 @@ def _letter_at(chars: Sequence[str], place: int, box_of: Callable[[int], Box]) -
         if left <= middle <= right and abs(base - y) <= _RAISED * (end - start) and (best is None or off < nearest):
             best, nearest = at, off
     return best
+
+
+def _is_behind_letter(chars: Sequence[str], place: int) -> bool:
+    """True if an accent stands behind a letter in the line ("Universite´"): no key of a keyboard, no apostrophe."""
+    before, sign = chars[place - 1 : place], chars[place]
+    rest = "".join(takewhile(str.isalpha, chars[place + 1 : place + _MAX_WORD])).lower()
+    return (
+        not sign.isascii()
+        and any(map(str.isalpha, before))
+        and (sign != "´" or (before[0] in _VOWELS and rest not in _ENDINGS))
+    )
 
 
 def _close_gap(chars: list[str], place: int, box_of: Callable[[int], Box]) -> None:

@@ -12,13 +12,14 @@ from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.careers.separators import without_asides
 from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
-from pipelines.text import fold, plain
+from pipelines.text import fold, letters_of, plain, word_parts
 
 MAX_SUMMARY = 600
 _MIN_WORDS = 6
 _MAX_NAME_WORDS, _MAX_INTRODUCED = 6, 4
 _MAX_IN_SCRIPT = 4  # letters of a name without spaces, as in Chinese or Korean
 _MAX_PLACE_WORDS = 5
+_MIN_IN_NAME, _MIN_IN_ADDRESS = 2, 3  # words of a name; letters of the last one
 _MAX_HEADLINE = 120
 _ENDS = ",.;:!?()–—"
 _MAX_DATE = 8  # digits of two years
@@ -122,6 +123,15 @@ def could_be_name(words: str) -> bool:
     if "".join(parts).lower() == "".join(parts).upper():  # a script without capitals
         return len(parts) > 1 or len(parts[0]) <= _MAX_IN_SCRIPT
     return all(part[:1].isupper() or fold(part) in particles for part in parts)
+
+
+def is_addressed(name: str, addresses: str) -> bool:
+    """True if a mail address or link has a name of two words or more: both ends of it, or an initial and the last."""
+    parts, known = word_parts(name), letters_of(addresses)
+    if len(parts) < _MIN_IN_NAME or len(parts[-1]) < _MIN_IN_ADDRESS:
+        return False
+    first, last = parts[0], parts[-1]
+    return any(form in known for form in (first + last, last + first, first[0] + last))
 
 
 def is_name(words: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from pydantic import Field
 from pipelines.blocks import text_blocks
 from pipelines.facts import CareerRecord, Facts, UnreadLine, records_of
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges
-from pipelines.ingestion.parsers.careers.people import is_name
+from pipelines.ingestion.parsers.careers.people import is_addressed, is_name
 from pipelines.ingestion.parsers.careers.records import combined, date_fields, job_line
 from pipelines.ingestion.parsers.careers.talks import names_talks
 from pipelines.ingestion.parsers.careers.vocabulary import degree_score, has_school, has_title, is_break, title_score
@@ -25,6 +25,7 @@ from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
+_NEAR_NAME = 200  # characters down to the addresses below a name
 # Sections whose dates are no career of their own.
 _BESIDE_CAREER = frozenset(
     "volunteering publications talks interests awards references courses patents organizations availability".split()
@@ -76,7 +77,8 @@ def _names_dated_job(entry: ResumeEntry) -> bool:
 def _with_name(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
     """The parts; if the resume begins with a section, the person's name below it opens a part of its own.
 
-    The name is a heading of an unknown section, or a line below an empty line with a position below it.
+    The name is a heading of an unknown section, or a line below an empty line with a position below it, or a line that
+    an address right below it has.
     """
     if not parts or not parts[0].heading or not parts[0].title:
         return list(parts)
@@ -86,7 +88,10 @@ def _with_name(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
             return [*parts[:number], replace(part, section="contact", title=""), *parts[number + 1 :]]
         for at, line in enumerate(part.lines):
             apart = "\n\n" in text[(part.lines[at - 1].end if at else 0) : line.start]
-            if line.kind == "text" and apart and _is_named_above(text, line, part.lines[at + 1 : at + 2]):
+            words = words_of(text[line.body : line.end])
+            is_told = is_name(words.split()) and is_addressed(words, text[line.end : line.end + _NEAR_NAME])
+            is_named = line.kind == "text" and _is_named_above(text, line, part.lines[at + 1 : at + 2])
+            if apart and (is_told or is_named):
                 kept = replace(part, lines=part.lines[:at])
                 return [*parts[:number], kept, SectionPart("contact", "", None, part.lines[at:]), *parts[number + 1 :]]
     return list(parts)

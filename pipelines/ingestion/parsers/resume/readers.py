@@ -19,6 +19,7 @@ from pipelines.facts import (
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import (
     could_be_name,
+    is_addressed,
     is_name,
     phone_in,
     pronouns_in,
@@ -580,15 +581,18 @@ def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled:
 
 
 def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[str], titled: bool) -> tuple[str, str]:
-    """The name (a heading if there is one, no position if there is a name) and the headline below, beside or above."""
+    """The name (one that an address has, else a heading, no position if there is a name) and the headline near it."""
     known = " ".join(links).casefold()
-    phrases = {line: found for line in lines if (found := _name_phrases(text, line, known))}
+    addresses = f"{known} {email_in(text[lines[0].start : lines[-1].end])}"
+    phrases = {line: found for line in lines if (found := _name_phrases(text, line, known, addresses))}
     first = next((line for line in phrases if line.kind == "heading"), next(iter(phrases), None))
     if first is None:
         return "", ""
     position = phrases[first][0] if title_score(phrases[first][0]) else ""
-    near = [line for line in list(phrases)[:_NAME_LINES] if line != first and position]
-    chosen = next((line for line in near if _is_name(without_pronouns(phrases[line][0]))), first)
+    above = list(phrases)[:_NAME_LINES]
+    told = (line for line in above if is_addressed(phrases[line][0], addresses) and is_name(phrases[line][0].split()))
+    near = (line for line in above if line != first and position and _is_name(without_pronouns(phrases[line][0])))
+    chosen = next(told, None) or next(near, first)
     name, *beside = phrases[chosen]
     name = _without_title(without_pronouns(name))
     if len(name) > _MAX_PERSON_NAME or not (could_be_name(name) if titled else _is_name(name)):
@@ -616,8 +620,8 @@ def _is_name(words: str) -> bool:
     return is_name(words.replace(",", "").split()) and not title_score(words) and not company_score(words)
 
 
-def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:
-    """The phrases of a line that are not an address, a date, a place or the document's title."""
+def _name_phrases(text: str, line: ResumeLine, known: str, addresses: str) -> list[str]:
+    """The phrases of a line that are not an address, a date, the document's title, or a place that no address names."""
     return [
         words
         for words in _phrases(text, line)
@@ -625,7 +629,12 @@ def _name_phrases(text: str, line: ResumeLine, known: str) -> list[str]:
         and words.casefold() not in known
         and not words.startswith("@")
         and not date_ranges(words)
-        and not (email_in(words) or phone_in(words) or is_link(words) or _is_home(words))
+        and not (
+            email_in(words)
+            or phone_in(words)
+            or is_link(words)
+            or (_is_home(words) and not is_addressed(words, addresses))
+        )
         and without_pronouns(words)
     ]
 
