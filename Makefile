@@ -36,7 +36,8 @@ ingest: setup ## ingest the sources of the settings
 test: .venv/.installed-dev ## run every test, on every core
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
-trials: .venv/.installed-dev trial-app ## the long trials before a release: the app, the wheel in a new environment, 500 hurt runs (45 minutes)
+trials: .venv/.installed-dev trial-app ## the long trials before a release: the app, lives of processes, migrations, the wheel, 500 hurt runs (50 minutes)
+	$(BIN)/python -m pytest -n auto --dist loadscope -m trial
 	$(BIN)/python -m pytest tests/trials/test_wheel.py
 	FOOTNOTE_FAULT_SEEDS=500 FOOTNOTE_FAULT_MATRIX=var/faults.json $(BIN)/python -m pytest tests/faults
 

@@ -3,7 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,12 @@ NODES = f"SELECT node_id, text, metadata_::text FROM data_{TABLE} ORDER BY node_
 FILES = {"crane.md", "crane-copy.md", "garden.md", "lock.pdf", "resume.md", "tram.md"}
 
 
+def but_the_last(values: Sequence[Any]) -> list[Any]:
+    """The parameters of a test of which all but the last run only in the trials."""
+    rows = (each if isinstance(each, tuple) else (each,) for each in values[:-1])
+    return [*(pytest.param(*row, marks=pytest.mark.trial) for row in rows), values[-1]]
+
+
 @pytest.fixture
 def settings(make_settings: Callable[..., Settings]) -> Settings:
     return make_settings(ingestion=IngestionSettings(executor="here"))
@@ -100,7 +106,7 @@ def test_the_revisions_in_the_code_are_those_of_the_migrations() -> None:
     assert scripts.get_current_head() == HEAD
 
 
-@pytest.mark.parametrize(("older", "newer"), [*pairwise(("base", *REVISIONS))])
+@pytest.mark.parametrize(("older", "newer"), but_the_last([*pairwise(("base", *REVISIONS))]))
 def test_each_migration_of_an_empty_database_goes_up_and_down(engine: Engine, older: str, newer: str) -> None:
     migrate(engine, "base")
     migrate(engine, older)
@@ -111,7 +117,7 @@ def test_each_migration_of_an_empty_database_goes_up_and_down(engine: Engine, ol
     assert shape(engine) == before
 
 
-@pytest.mark.parametrize("revision", ["base", *OLDER])
+@pytest.mark.parametrize("revision", but_the_last(["base", *OLDER]))
 def test_a_database_that_came_down_has_the_tables_of_one_that_never_was_up(
     engine: Engine, make_settings: Callable[..., Settings], revision: str
 ) -> None:
@@ -128,7 +134,7 @@ def test_a_database_that_came_down_has_the_tables_of_one_that_never_was_up(
 # Databases of older releases
 
 
-@pytest.mark.parametrize("revision", RELEASES)
+@pytest.mark.parametrize("revision", but_the_last(RELEASES))
 def test_what_an_older_release_stored_can_be_searched_asked_and_read(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -177,7 +183,7 @@ def test_the_last_release_s_answers_and_rankings_are_given_again(
     query.database.engine.dispose()
 
 
-@pytest.mark.parametrize("revision", RELEASES)
+@pytest.mark.parametrize("revision", but_the_last(RELEASES))
 def test_what_an_older_release_stored_is_covered_mended_and_removed(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -196,7 +202,7 @@ def test_what_an_older_release_stored_is_covered_mended_and_removed(
     database.engine.dispose()
 
 
-@pytest.mark.parametrize("revision", RELEASES)
+@pytest.mark.parametrize("revision", but_the_last(RELEASES))
 def test_files_that_an_older_release_stored_are_unchanged_where_today_s_rules_are_those_of_then(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -217,7 +223,7 @@ def test_files_that_an_older_release_stored_are_unchanged_where_today_s_rules_ar
     assert report.embedded == 0
 
 
-@pytest.mark.parametrize("revision", RELEASES)
+@pytest.mark.parametrize("revision", but_the_last(RELEASES))
 def test_the_next_run_makes_what_an_older_release_did_not_know_of(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -233,7 +239,7 @@ def test_the_next_run_makes_what_an_older_release_did_not_know_of(
     assert audit(engine)["violations"] == []
 
 
-@pytest.mark.parametrize("revision", RELEASES)
+@pytest.mark.parametrize("revision", but_the_last(RELEASES))
 def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -256,7 +262,7 @@ def test_a_run_of_an_older_release_is_undone_as_far_as_versions_are_kept(
 LACKING = "SELECT name FROM documents WHERE structure_version = 0 OR structure IS NULL ORDER BY name"
 
 
-@pytest.mark.parametrize("revision", RELEASES)
+@pytest.mark.parametrize("revision", but_the_last(RELEASES))
 def test_the_first_start_makes_the_structures_of_documents_that_an_older_release_stored(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:
@@ -346,7 +352,7 @@ def test_a_document_without_a_structure_is_read_as_one_with_its_structure(
 # Down, for an older release, and up again
 
 
-@pytest.mark.parametrize("revision", OLDER)
+@pytest.mark.parametrize("revision", but_the_last(OLDER))
 def test_documents_and_nodes_outlive_the_way_down_and_up(
     settings: Settings, engine: Engine, folder: Path, revision: str
 ) -> None:

@@ -73,7 +73,10 @@ def until(settings: Settings, process: subprocess.Popen[str], table, wanted: int
     raise AssertionError(process.communicate()[1])
 
 
-@pytest.mark.parametrize(("how", "name", "code"), [(signal.SIGINT, "Ctrl-C", 130), (signal.SIGTERM, "SIGTERM", 143)])
+@pytest.mark.parametrize(
+    ("how", "name", "code"),
+    [(signal.SIGINT, "Ctrl-C", 130), pytest.param(signal.SIGTERM, "SIGTERM", 143, marks=pytest.mark.trial)],
+)
 def test_a_signal_ends_after_the_document_under_way_and_the_next_run_goes_on(
     settings: Settings,
     folder: Path,
@@ -95,6 +98,7 @@ def test_a_signal_ends_after_the_document_under_way_and_the_next_run_goes_on(
     assert (again.count("unchanged"), again.count("added")) == (report["added"], COUNT - report["added"])
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_second_signal_ends_at_once(
     settings: Settings, start: Callable[[float], subprocess.Popen[str]], how: signal.Signals, code: int
@@ -127,6 +131,7 @@ def test_a_signal_that_meets_the_lock_of_a_wait_ends_it_all_the_same() -> None:
     assert (done.returncode, done.stdout) == (0, "True 130\n"), done.stderr
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("verb", ["doctor", "audit"])
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_a_statement_that_is_under_way(

@@ -158,6 +158,7 @@ def test_each_change_of_a_folder_is_a_round_and_nothing_is_opened_twice(folder: 
     assert len(built) == 1
 
 
+@pytest.mark.trial
 def test_what_stays_for_a_person_to_decide_is_said_once(folder: Path, start: Start) -> None:
     (folder / "half").mkdir()
     for number in range(5):
@@ -186,6 +187,7 @@ def test_a_document_that_fails_is_said_once_and_again_after_it_was_well(folder: 
     assert [item.document for item in watching.next().failed] == ["bad.md"]
 
 
+@pytest.mark.trial
 def test_a_folder_that_goes_is_said_each_time(folder: Path, start: Start) -> None:
     away = folder.with_name("away")
     folder.rename(away)
@@ -202,6 +204,7 @@ def test_a_folder_that_goes_is_said_each_time(folder: Path, start: Start) -> Non
     assert [item.stage for item in watching.next().failed] == ["list"]
 
 
+@pytest.mark.trial
 def test_a_remote_source_is_looked_at_in_its_interval(folder: Path, github: FakeGitHub, start: Start) -> None:
     watching = start("github:ann", folder, poll=0.1)
     assert [counts(watching.next()), counts(watching.next())] == [{"added": 10}, {"added": 1}]
@@ -211,6 +214,7 @@ def test_a_remote_source_is_looked_at_in_its_interval(folder: Path, github: Fake
     assert counts(watching.next()) == {"added": 1}
 
 
+@pytest.mark.trial
 def test_a_wait_for_a_rate_limit_holds_up_no_folder(folder: Path, github: FakeGitHub, start: Start) -> None:
     said: list[str] = []
     github.faults.append(Fault.secondary(600))
@@ -225,6 +229,7 @@ def test_a_wait_for_a_rate_limit_holds_up_no_folder(folder: Path, github: FakeGi
     watching.end()  # which does not wait, either
 
 
+@pytest.mark.trial
 def test_a_watch_that_is_given_up_leaves_no_look_behind(
     folder: Path, github: FakeGitHub, make_settings: Callable[..., Settings]
 ) -> None:
@@ -238,6 +243,7 @@ def test_a_watch_that_is_given_up_leaves_no_look_behind(
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("looking")]
 
 
+@pytest.mark.trial
 def test_sources_of_one_kind_are_looked_at_one_after_the_other(github: FakeGitHub, start: Start) -> None:
     github.owners["bob"] = [Repository("boats", "His boats", {"README.md": b"# Boats"})]
     watching = start("github:ann", "github:bob", "github:ann/notes", poll=60)
@@ -247,12 +253,14 @@ def test_sources_of_one_kind_are_looked_at_one_after_the_other(github: FakeGitHu
     assert owners == [*sorted(owners[:-1]), "ann"]
 
 
+@pytest.mark.trial
 def test_a_source_that_is_always_due_starves_no_other_of_its_kind(github: FakeGitHub, start: Start) -> None:
     github.owners["bob"] = [Repository("boats", "His boats", {"README.md": b"# Boats"})]
     watching = start("github:ann", "github:bob", poll=0.001)
     assert [counts(watching.next()) for _ in range(2)] == [{"added": 1}] * 2
 
 
+@pytest.mark.trial
 def test_a_round_without_news_is_a_round(github: FakeGitHub, start: Start) -> None:
     watching = start("github:ann", poll=0.05)
     watching.next()
@@ -270,6 +278,7 @@ def test_an_interval_of_its_own_holds_however_the_source_is_written(tmp_path: Pa
     assert watch.every == {"github:Ann": 300, "https://example.org/": 420, "notes": 3600}
 
 
+@pytest.mark.trial
 def test_what_is_to_be_verified_is_so_once(github: FakeGitHub, start: Start) -> None:
     watching = start("github:ann", poll=0.05, verify=True)
     assert counts(watching.next()) == {"added": 1}
@@ -277,6 +286,7 @@ def test_what_is_to_be_verified_is_so_once(github: FakeGitHub, start: Start) -> 
     assert [request.status for request in github.requests[:6]] == [200] * 3 + [304] * 3
 
 
+@pytest.mark.trial
 def test_a_source_that_is_down_is_said_once_and_tried_again(github: FakeGitHub, start: Start) -> None:
     github.faults.extend([Fault(422)] * 3)
     watching = start("github:ann")
@@ -286,6 +296,7 @@ def test_a_source_that_is_down_is_said_once_and_tried_again(github: FakeGitHub, 
     assert [request.status for request in github.requests].count(422) == 3
 
 
+@pytest.mark.trial
 def test_a_source_that_refuses_a_key_is_asked_at_its_interval_and_fills_no_run_log(
     github: FakeGitHub, start: Start
 ) -> None:
@@ -300,6 +311,7 @@ def test_a_source_that_refuses_a_key_is_asked_at_its_interval_and_fills_no_run_l
     assert [(run["added"], run["failed"]) for run in runs_of(built[0])] == [(0, 1), (1, 0)]
 
 
+@pytest.mark.trial
 def test_a_failure_that_another_process_settled_is_written_again(github: FakeGitHub, start: Start) -> None:
     built, build = remembered()
     github.owners.clear()
@@ -314,6 +326,7 @@ def test_a_failure_that_another_process_settled_is_written_again(github: FakeGit
     assert watching.is_silent(0.1)
 
 
+@pytest.mark.trial
 def test_a_source_that_asks_to_be_left_alone_for_long_is_left_alone(github: FakeGitHub, start: Start) -> None:
     github.faults.append(Fault.secondary(7200))
     watching = start("github:ann", poll=0.05)
@@ -322,6 +335,7 @@ def test_a_source_that_asks_to_be_left_alone_for_long_is_left_alone(github: Fake
     assert len(github.requests) == 1
 
 
+@pytest.mark.trial
 def test_a_failure_that_says_another_number_each_time_is_said_once(github: FakeGitHub, start: Start) -> None:
     github.faults.extend(Fault(422, message=f"{number} questions are left") for number in (30, 20, 10))
     watching = start("github:ann")
@@ -330,6 +344,7 @@ def test_a_failure_that_says_another_number_each_time_is_said_once(github: FakeG
     assert [request.status for request in github.requests].count(422) == 3
 
 
+@pytest.mark.trial
 def test_a_round_that_fails_as_a_whole_is_said_once_and_tried_again_with_all_opened_anew(
     folder: Path, start: Start
 ) -> None:
@@ -349,6 +364,7 @@ def test_a_round_that_fails_as_a_whole_is_said_once_and_tried_again_with_all_ope
     assert all(pause >= least for pause, least in zip(pauses, (0.05, 0.1, 0.2), strict=True))
 
 
+@pytest.mark.trial
 def test_a_database_that_goes_and_comes_back_is_worked_with_again(
     folder: Path, start: Start, server: EmbeddedServer
 ) -> None:
@@ -383,6 +399,7 @@ def test_settings_that_cannot_be_used_end_it_at_once(folder: Path, start: Start)
         start(folder, build=build).next()
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_the_command_prints_json_lines_and_a_signal_ends_it_well(
     folder: Path, settings: Settings, how: signal.Signals, code: int
@@ -414,6 +431,7 @@ def test_the_command_prints_json_lines_and_a_signal_ends_it_well(
     assert [(run["state"], run["counts"]["added"]) for run in runs] == [("done", 1), ("done", 10)]
 
 
+@pytest.mark.trial
 def test_a_source_that_could_not_be_listed_is_verified_once_it_can(
     github: FakeGitHub, make_settings: Callable[..., Settings]
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_parser_that_never_returns_is_stopped_with_what_it_started(
     assert eventually(lambda: is_gone(child))
 
 
+@pytest.mark.trial
 def test_the_stage_is_the_one_it_was_stopped_in(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     failed = failure(pool, limited(options, document_seconds=2), make_task("never parsed", "slow.txt"))
     assert (failed.stage, failed.error) == ("parse", "ParseError")
@@ -168,16 +169,19 @@ def test_a_crash_is_a_failure_of_one_document(
     assert detail in failed.detail
 
 
+@pytest.mark.trial
 def test_what_a_library_prints_harms_nothing(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     assert text_of(run(pool, options, make_task("print\nand a text"))[0]) == "print\nand a text"
 
 
+@pytest.mark.trial
 def test_what_is_too_large_to_hand_over_fails(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     failed = failure(pool, options, make_task("large", "wide.txt"))
     assert failed.stage == "parse"
     assert failed.message.endswith("bytes once it is parsed, over 1,000,000.")
 
 
+@pytest.mark.trial
 def test_a_worker_that_kept_much_memory_makes_way_for_another(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
@@ -191,6 +195,7 @@ def test_workers_are_kept_between_runs(pool: WorkerPool, options: PrepareOptions
     assert first == second != str(os.getpid())
 
 
+@pytest.mark.trial
 def test_a_worker_killed_between_two_documents_is_replaced(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
@@ -199,6 +204,7 @@ def test_a_worker_killed_between_two_documents_is_replaced(
     assert text_of(run(pool, options, make_task("pid"))[0]) != first
 
 
+@pytest.mark.trial
 def test_a_worker_that_had_nothing_to_do_for_long_is_gone_and_replaced(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
@@ -207,6 +213,7 @@ def test_a_worker_that_had_nothing_to_do_for_long_is_gone_and_replaced(
     assert text_of(run(pool, options, make_task("pid"))[0]) != pid
 
 
+@pytest.mark.trial
 def test_a_worker_killed_at_work_says_that_it_was_from_outside(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, tmp_path: Path
 ) -> None:
@@ -235,6 +242,7 @@ for _ in LocalExecutor(1, WorkerPool(HOSTILE))([(0, task_of(Path(sys.argv[1]) / 
 """
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_no_worker_outlives_its_parent(make_task: MakeTask, tmp_path: Path, how: signal.Signals) -> None:
     told = tmp_path / "pids"
@@ -248,6 +256,7 @@ def test_no_worker_outlives_its_parent(make_task: MakeTask, tmp_path: Path, how:
     assert all(eventually(lambda pid=pid: is_gone(int(pid))) for pid in told.read_text().split())
 
 
+@pytest.mark.trial
 def test_a_worker_leaves_what_the_end_of_a_service_means_to_its_parent(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
@@ -272,11 +281,13 @@ sys.exit(os.waitstatus_to_exitcode(status) or (0 if theirs == own else 8))
 """
 
 
+@pytest.mark.trial
 def test_a_forked_process_has_workers_of_its_own(make_task: MakeTask, tmp_path: Path) -> None:
     make_task("pid")
     subprocess.run([sys.executable, "-c", FORKED, str(tmp_path)], cwd=ROOT, check=True, timeout=120)
 
 
+@pytest.mark.trial
 def test_a_consumer_that_takes_no_more_stops_what_is_under_way(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, tmp_path: Path
 ) -> None:
@@ -289,6 +300,7 @@ def test_a_consumer_that_takes_no_more_stops_what_is_under_way(
     assert text_of(run(pool, options, make_task("another"))[0]) == "another"
 
 
+@pytest.mark.trial
 def test_no_more_is_begun_than_may_wait(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     begun = 0
 
@@ -306,6 +318,7 @@ def test_no_more_is_begun_than_may_wait(pool: WorkerPool, options: PrepareOption
     assert sorted(places) == list(range(3 * QUEUE_AHEAD))
 
 
+@pytest.mark.trial
 def test_no_document_is_begun_while_much_is_ready(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +333,7 @@ def test_no_document_is_begun_while_much_is_ready(
     assert sorted(taken) == list(range(20))
 
 
+@pytest.mark.trial
 def test_no_more_workers_are_used_than_there_are_documents(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask
 ) -> None:
@@ -333,6 +347,7 @@ def test_nothing_to_do_starts_no_worker(options: PrepareOptions) -> None:
     assert list(LocalExecutor(2, pool)([], options)) == []
 
 
+@pytest.mark.trial
 def test_two_runs_at_a_time_share_the_workers(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     tasks = [make_task(f"text {number}") for number in range(30)]
     found: dict[int, list[str]] = {}
@@ -373,6 +388,7 @@ def same(one: PreparedDocument | PreparationFailure, other: PreparedDocument | P
     return replace(one, document=one.document.with_(ingested_at=moment), nodes=tuple(nodes)) == other
 
 
+@pytest.mark.trial
 def test_a_document_that_is_cut_by_meaning_comes_without_nodes(options: PrepareOptions) -> None:
     (prepared,) = run(workers.SHARED_POOL, options, task_of(SAMPLE / "notes-on-mentoring.txt", parser="semantic"))
     assert isinstance(prepared, PreparedDocument)
@@ -392,6 +408,7 @@ def test_no_key_and_no_password_reaches_a_worker(
     assert "seen: ['LANGUAGE']" in caught.value.message
 
 
+@pytest.mark.trial
 def test_an_idle_worker_that_ended_does_not_stay_as_a_zombie(options: PrepareOptions, make_task: MakeTask) -> None:
     pool = WorkerPool(HOSTILE, reap_seconds=0.05)
     pid = text_of(run(pool, options, make_task("impatient"))[0])
@@ -399,6 +416,7 @@ def test_an_idle_worker_that_ended_does_not_stay_as_a_zombie(options: PrepareOpt
     pool.close()
 
 
+@pytest.mark.trial
 def test_what_a_loader_logs_is_logged_here(
     pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -412,6 +430,7 @@ def test_what_a_loader_logs_is_logged_here(
     assert (record.levelname, record.fields) == ("WARNING", {"pages": 3})
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -446,6 +465,7 @@ print(report.count("added"), report.count("failed"))
 """
 
 
+@pytest.mark.trial
 def test_a_script_without_a_main_guard_can_ingest(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('a worker must not import what lies beside the documents')")
     (tmp_path / "note.md").write_text("# Note\n\nAbout Rust.\n")
