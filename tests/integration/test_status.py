@@ -88,14 +88,12 @@ def test_a_document_that_is_again_as_it_is_stored_is_no_failure_any_more(
 def test_a_file_that_cannot_be_read_is_a_standing_failure(
     folder: Path, settings: Settings, ingestion: Ingestion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Path.open
+    def closed(path: bytes, *given: Any, **named: Any) -> Any:
+        if path.endswith(b"/b.txt"):
+            raise PermissionError(13, "Permission denied", path)
+        return open(path, *given, **named)
 
-    def closed(path: Path, *given: Any, **named: Any) -> Any:
-        if path.name == "b.txt":
-            raise PermissionError(13, "Permission denied", str(path))
-        return real(path, *given, **named)
-
-    monkeypatch.setattr(Path, "open", closed)
+    monkeypatch.setattr("pipelines.ingestion.sources.files.open", closed, raising=False)
     run(ingestion, folder)
     assert failing(settings) == {"b.txt": "failed", "empty.txt": "failed"}
     assert rows(settings)["b.txt"]["stage"] == "read"
