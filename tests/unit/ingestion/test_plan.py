@@ -129,7 +129,7 @@ def test_a_file_of_equal_size_and_time_is_not_read(folder: Path, monkeypatch: py
     def refuse(path: Path, *_: object) -> None:
         raise AssertionError(f"{path} was read")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("pipelines.ingestion.sources.files.open", refuse, raising=False)
     assert set(reasons(plan([folder], held)).values()) == {"same size and time"}
 
 
