@@ -101,6 +101,26 @@ def test_the_keyboard_stays_in_the_question_box(page: Page) -> None:
     expect(page.locator(".fn-chip").first).to_be_focused()
 
 
+def test_the_keyboard_alone_asks_opens_a_source_and_comes_back(page: Page) -> None:
+    expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
+    page.keyboard.type("Who built the anagama kiln?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".fn-answer")).to_have_count(1)
+    expect(page.locator('[class*="st-key-thumbs_"]')).to_be_visible()
+    expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
+    chip = page.locator(".fn-chip").first
+    for _ in range(40):
+        page.keyboard.press("Shift+Tab")
+        if chip.evaluate("chip => chip === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.locator(".fn-reader mark").first).to_contain_text(BUILT)
+    expect(page.locator(".fn-reader").get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".fn-reader")).to_have_count(0)
+    expect(chip).to_be_focused()
+
+
 def test_every_new_question_comes_into_view(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 600})
     for number in range(3):
