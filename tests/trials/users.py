@@ -3,7 +3,8 @@
     python -m tests.trials.users [--users 25] [--minutes 10] [--every 10] [--home DIR]
 
 It serves a visitor's chat over `data/sample` (in DIR, else in a new folder), and prints a JSON report: questions,
-errors, the percentiles of the time from a question to its answer, the server's memory at the beginning and the end.
+errors, the percentiles of the time from a question to its answer, what a question costs of a core, and the server's
+memory at the beginning and the end.
 """
 
 import argparse
@@ -127,13 +128,16 @@ async def trial(url: str, process: psutil.Process, users: int, minutes: float, e
     socket = url.replace("http", "ws", 1) + "/_stcore/stream"
     orders = (random.sample(topics, len(topics)) for _ in range(users))
     reading = [read(socket, order, until, every) for order in orders]
+    before = sum(process.cpu_times()[:2])
     *readers, held = await asyncio.gather(*reading, watch(process, until))
+    busy = sum(process.cpu_times()[:2]) - before
     seconds = [each for reader in readers for each in reader.seconds]
     cuts = quantiles(seconds, n=100)
     tenth = max(1, len(held) // 10)
     return {
         "users": users, "minutes": minutes, "questions": len(seconds),
         "errors": [error for reader in readers for error in reader.errors],
+        "cpu_seconds_a_question": busy / len(seconds),
         "seconds": {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "worst": max(seconds)},
         "memory_mb": {"after the first tenth": held[tenth], "most": max(held), "end": held[-1]},
     }  # fmt: skip
