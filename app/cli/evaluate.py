@@ -133,6 +133,7 @@ def eval_answers(
     from pipelines.evaluation.datasets import load_topics
     from pipelines.evaluation.reports import keep_report
     from pipelines.query.engine import build_query_engine
+    from pipelines.store.database import open_database
 
     read = load_topics(topics or SAMPLE.parent / "eval" / "topics.jsonl")
     wanted = _choose(system, setting, compare, "default")
@@ -148,7 +149,7 @@ def eval_answers(
     if per_topic:
         _write(per_topic, done.per_topic)
     dataset = "ingested documents" if ingested else documents.resolve().name if documents else "portfolio"
-    keep_report(settings.home.resolve(), dataset, done)
+    keep_report(open_database(settings).engine, dataset, done)
     figures = {"dataset": dataset, **serialise(done), "per_topic": per_topic}
     shown = {"by kind of question": done.kinds, "comparisons": done.comparisons, "missed": done.misses}
     emit(Report(figures, {"systems": done.systems, **shown}, f"{dataset}, {done.topics} topics"), as_json)
