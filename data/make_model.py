@@ -74,13 +74,14 @@ class Graph:
     method returns the name of its output. The operators are ONNX Runtime's fused ones.
     """
 
+    outputs: Mapping[str, Sequence[str | int]] = {"mean": ("rows", HIDDEN), "tokens": ("rows", "pieces", HIDDEN)}
+
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
         ids = helper.make_tensor_value_info("input_ids", TensorProto.INT32, ["rows", "pieces"])
-        mean = helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["rows", HIDDEN])
-        tokens = helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["rows", "pieces", HIDDEN])
+        found = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in self.outputs.items()]
         opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_MICROSOFT, 1)]
-        empty = helper.make_graph([], "all-MiniLM-L6-v2", [ids], [mean, tokens])
+        empty = helper.make_graph([], "all-MiniLM-L6-v2", [ids], found)
         self.model = helper.make_model(empty, opset_imports=opsets, ir_version=8)
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
@@ -121,9 +122,13 @@ class Graph:
         hidden = self.embeddings()
         for layer in range(LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{layer}.")
+        self.finish(hidden)
+        return bytes(self.model.SerializeToString(deterministic=True))
+
+    def finish(self, hidden: str) -> None:
+        """Make the outputs of the last layer's vectors."""
         self.add("Identity", [hidden], "tokens")
         self.add("ReduceMean", [hidden, self.constant("axes", np.array([1], np.int64))], "mean", keepdims=0)
-        return bytes(self.model.SerializeToString(deterministic=True))
 
     def embeddings(self) -> str:
         norm = "embeddings.LayerNorm."

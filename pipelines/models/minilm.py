@@ -46,12 +46,14 @@ class ModelFile(NamedTuple):
 
 FOLDER = Path(__file__).parent / "weights"
 INT8_MODEL, WORD_EMBEDDINGS = "all-minilm-l6-v2-int8.onnx", "word-embeddings.bin"
+READER_MODEL = "reader-int8.onnx"  # see pipelines/models/reader.py
 FP32_GRAPH = "all-minilm-l6-v2-fp32.onnx"  # its weights are read from model.safetensors
 TOKENIZER, WEIGHTS = "tokenizer.json", "model.safetensors"
 FILES = {
     INT8_MODEL: ModelFile(11651123, "ceae66e6ecc40675140e0cfc47b08ffe6d0a942508c69d50bc2b26c0c1521a9f"),
     WORD_EMBEDDINGS: ModelFile(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
     FP32_GRAPH: ModelFile(31059, "6a19383d30c1b77cb654058843181a994ac3adb6b3132c2b5e722ceaa2a0bd8f"),
+    READER_MODEL: ModelFile(11652720, "10b36e73876d718902b5a054b3fcd172f31220054dd2f72e197e1dbfa6295b3d"),
     TOKENIZER: ModelFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
 # The published weights, from which `FILES` are made; fp32 and CUDA read them.
@@ -60,7 +62,7 @@ SOURCE_FILES = {
     TOKENIZER: FILES[TOKENIZER],
 }
 
-_CLS, _SEP = 101, 102
+CLS, SEP = 101, 102
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 _LOADED: dict[tuple[object, ...], "MiniLM"] = {}
@@ -89,7 +91,7 @@ def load_minilm(
         if key not in _LOADED:
             verify_files()
             session = _open_session(precision, device, model_path)
-            _LOADED[key] = MiniLM(session, FOLDER / TOKENIZER, threads or _cores())
+            _LOADED[key] = MiniLM(session, FOLDER / TOKENIZER, threads or cores())
         return _LOADED[key]
 
 
@@ -148,13 +150,18 @@ def _open_session(precision: Precision, device: Device, model_path: str) -> Any:
         reason = "" if model_path else " (it needs FOOTNOTE_EMBEDDING__MODEL_PATH)"
         log("warning", f"CUDA is not available{reason}; the embedding model runs on the CPU")
     if precision == "int8":
-        return onnxruntime.InferenceSession(str(FOLDER / INT8_MODEL), _options(), providers=[_CPU])
+        return open_int8(INT8_MODEL)
     if not model_path:
         raise ConfigError(
             "The local embedding model in fp32 needs its published weights.",
             hint="Set FOOTNOTE_EMBEDDING__MODEL_PATH to a folder with model.safetensors and tokenizer.json.",
         )
     return _fp32_session(model_path, [_CPU])
+
+
+def open_int8(name: str) -> Any:
+    """A session of a packaged int8 model, on the CPU."""
+    return onnxruntime.InferenceSession(str(FOLDER / name), _options(), providers=[_CPU])
 
 
 def _fp32_session(model_path: str, providers: list[str]) -> Any:
@@ -250,7 +257,7 @@ class MiniLM:
         return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
 
     def _run(self, pieces: list[int], output: str) -> Vectors:
-        row = np.array([[_CLS, *pieces, _SEP]], np.int32)
+        row = np.array([[CLS, *pieces, SEP]], np.int32)
         vectors: Vectors = self._session.run([output], {"input_ids": row})[0][0]
         return vectors
 
@@ -283,5 +290,6 @@ def _unit(vectors: Vectors) -> Vectors:
     return unit
 
 
-def _cores() -> int:
+def cores() -> int:
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -5,22 +5,19 @@ from pipelines.query.question.words import QuestionWord, read, words
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import tokenise
 
-MISSING = ("unnamed", "nameless", "priceless")
+MISSING = ("unnamed", "priceless")
 _MOST_WORDS = 3  # before a thing, one of which points at it
 _JOINTS = frozenset("\"'“‘(,: ")  # signs that may stand between a thing and its name
 
 
-def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool, bool]:
+def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool]:
     """What of the MISSING a unit lacks.
 
     - `unnamed`: a name is asked for, and the unit has the thing without one ("a delivery company", "our client").
-    - `nameless`: a proper name is asked for, and the unit has none that the question lacks.
     - `priceless`: a price or pay is asked for, and the unit has no money.
     """
-    texts = (unit.text, *(part.text for part in unit.parts))
     return (
         bool(wanted.named_things) and _is_unnamed(unit.text, wanted.named_things),
-        wanted.asks_name and not any(holds_kind("which", text, wanted.terms) for text in texts),
         wanted.asks_price and not any(_is_price(part.text, wanted, unit) for part in unit.parts),
     )
 

@@ -1,7 +1,7 @@
 """SEARCH: one question's work in hand, handed from stage to stage, and a search: retrieve, boost, cut, assess."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
@@ -11,7 +11,6 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError
-from pipelines.models.minilm import Pieces
 from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
 from pipelines.query.evidence import assess
@@ -76,7 +75,6 @@ class Search:
 
     `lexical` is the BM25 index of the snapshot that is read, `mark` says which state of the corpus that is,
     `fingerprint` is of the settings and the embedding model. If it `escalates`, query variants follow weak evidence.
-    `pieces` are the word pieces of the texts that were read for it.
     """
 
     request: Request
@@ -91,7 +89,6 @@ class Search:
     names: NameIndex
     embedder: QueryEmbedder
     escalates: bool = True
-    pieces: dict[str, Pieces] = field(default_factory=dict)
 
     @property
     def store(self) -> FootnoteVectorStore:

@@ -130,9 +130,7 @@ def kind_of(search: Search) -> Kind:
 
 
 def _kinds_of(search: Search, texts: Sequence[str]) -> list[Kind]:
-    read_now = dict(zip(texts, piece_vectors(search.embed_model, texts), strict=True))
-    search.pieces.update(read_now)
-    vectors = question_vectors([read_now[text] for text in texts])
+    vectors = question_vectors(piece_vectors(search.embed_model, texts))
     return [kind_model().kind(text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
 

@@ -49,8 +49,8 @@ from pipelines.structure import row_cells
 from pipelines.text import plain
 from pipelines.types import Evidence, QueryIntent
 
-_MOST_QUOTED = 2  # units of an answer
-_LEAST_SHARE = 0.12  # of the best unit's probability, from which another one is quoted as well
+_MOST_QUOTED = 3  # units of an answer
+_LEAST_SHARE = 0.04  # of the best unit's probability, from which another one is quoted as well
 _ENOUGH = 50  # words up to which a segment of a paragraph grows
 _MANY_WORDS = 120  # of all quoted paragraphs, from which on no other unit is quoted
 _MOST_ITEMS, _MOST_CODE = 12, 16  # items of a list and lines of code that are quoted
@@ -61,7 +61,7 @@ _LONGEST_HEADING = 80  # characters of a heading that is shown above a list or c
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
 _WHOLE_WEIGHT = 0.5  # for a part of the question, of the score for the whole question
 _REPEATED = 0.6  # shared index terms from which a part repeats another
-ANSWER_FLOOR = 0.33  # probability from which the units count as an answer
+ANSWER_FLOOR = 0.35  # probability from which the units count as an answer
 NO_SENTENCE, NAMES_NOTHING = "no sentence of the nearest passages says it", "it names nothing to look for"
 
 
@@ -251,7 +251,7 @@ def _chosen(
         is_full = len(found) >= max(_MOST_QUOTED, len(first)) or not left or is_long
         if is_denial or (is_wanted and not is_full and len({one[1].start for one, _ in copies}) < len(own)):
             share = left // (len(first) - len(found)) if len(found) < len(first) else left
-            quotation = _quoted(units[at], first.get(at, scored).parts[at], max(share, 1), question)
+            quotation = _quoted(units[at], first.get(at, scored).parts(at), max(share, 1), question)
             found.append(quotation)
             left = max(left - (len(quotation.parts) if units[at].kind == "paragraph" else 1), 0)
     return found
@@ -357,7 +357,7 @@ def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extra
         intent,
         quotable_sources(intent, retrieved.context, search.store, search.request.audience),
         retrieved.found.ranking,
-        build_unit_scorer(search.embed_model, retrieved.index.idf, search.pieces),
+        build_unit_scorer(retrieved.index.idf),
         strength=strength,
         max_sentences=search.settings.answer.max_sentences,
     )

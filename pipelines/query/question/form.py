@@ -13,7 +13,7 @@ from pipelines.query.values import holds
 from pipelines.query.verification.words import LISTS
 from pipelines.store.known_names import is_own_word
 from pipelines.store.tokens import STOP_WORDS, tokenise
-from pipelines.text import base_verb_forms, fold, word_spans
+from pipelines.text import base_verb_forms, fold
 from pipelines.types import QueryIntent
 
 AnswerKind = Literal[
@@ -45,7 +45,7 @@ class QuestionType:
         about: The question without the names.
         terms: Index terms of the whole question.
         things: The names, each as the terms of adjacent words.
-        carried: The names that were taken over from an earlier turn.
+        put: The question as it is put to its owner, with "you" for the name; empty where it was not.
     """
 
     kind: AnswerKind
@@ -56,7 +56,7 @@ class QuestionType:
     about: str
     terms: frozenset[str]
     things: tuple[tuple[str, ...], ...] = ()
-    carried: frozenset[str] = frozenset()
+    put: str = ""
 
     @property
     def is_vague(self) -> bool:
@@ -80,12 +80,6 @@ class QuestionType:
         return tuple(read(self.text).all)
 
     @property
-    def spans(self) -> tuple[tuple[int, int, frozenset[str]], ...]:
-        """(start, end, index terms) of what stands between its spaces."""
-        found = word_spans(self.text)
-        return tuple((start, end, frozenset(tokenise(self.text[start:end]))) for start, end in found)
-
-    @property
     def own_terms(self) -> frozenset[str]:
         """Index terms of its words that are not ordinary, as names of projects are."""
         return frozenset(term for word in self.words if is_own_word(word) for term in tokenise(word))
@@ -94,11 +88,6 @@ class QuestionType:
     def counted(self) -> tuple[str, ...]:
         """The words of what it asks the number of."""
         return counted_things(self.text)
-
-    @property
-    def asks_name(self) -> bool:
-        """True if it asks for a proper name."""
-        return self.kind == "who" or read(self.text).says("asks-proper-name")
 
     @property
     def named_things(self) -> frozenset[str]:
@@ -124,16 +113,14 @@ class QuestionType:
 def classify_question(intent: QueryIntent) -> QuestionType:
     """The type of a question; a follow-up takes names and focus from its standalone form."""
     text, known = intent.wording, _known_terms(intent)
-    wanted = _without_owner(_classify(text, known), intent.owner)
+    wanted = replace(_without_owner(_classify(text, known), intent.owner), put=_put_to_owner(text, intent.owner))
     if not intent.follow_up:
         return wanted
     own = _without_owner(_classify(text.partition(" (")[0], known), intent.owner)
     if len(own.focus) >= _ENOUGH:
-        wanted = own
-    asked, typed = fold(intent.corrected or intent.question), frozenset(tokenise(intent.corrected or intent.question))
-    return replace(
-        wanted, kind=_kind_of(asked), listed=read(asked).says("several"), carried=frozenset(wanted.names) - typed
-    )
+        wanted = replace(own, put=wanted.put)
+    asked = fold(intent.corrected or intent.question)
+    return replace(wanted, kind=_kind_of(asked), listed=read(asked).says("several"))
 
 
 def _without_owner(wanted: QuestionType, owner: Sequence[str]) -> QuestionType:
@@ -141,6 +128,19 @@ def _without_owner(wanted: QuestionType, owner: Sequence[str]) -> QuestionType:
     terms = owner_terms(owner)
     names, focus = (tuple(term for term in own if term not in terms) for own in (wanted.names, wanted.focus))
     return replace(wanted, names=names, focus=focus, terms=wanted.terms - terms) if names or focus else wanted
+
+
+def _put_to_owner(text: str, owner: Sequence[str]) -> str:
+    """A question with "you" and "your" for its owner's name: "When did you finish your thesis?"."""
+    terms, said = owner_terms(owner), read(text).words
+    held = [bool(own := tokenise(word.text)) and terms.issuperset(own) for word in said]
+    put, at = "", 0
+    for place, word in enumerate(said):
+        if held[place]:
+            is_last = not any(held[place + 1 : place + 2])
+            put += text[at : word.start] + ("your" if word.owns else "you") * is_last
+            at = word.end + 2 * word.owns if is_last else said[place + 1].start
+    return put + text[at:]
 
 
 def question_parts(intent: QueryIntent, whole: QuestionType) -> list[QuestionType]:

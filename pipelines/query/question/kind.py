@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.models.minilm import Pieces
-from pipelines.query.late_interaction import normalised
 from pipelines.text import fold
 
 KINDS_FILE = Path(__file__).with_name("question_kinds.npz")
@@ -66,7 +65,8 @@ class KindModel(NamedTuple):
 
 def question_vectors(pieces: Sequence[Pieces]) -> list[Array]:
     """The unit means of the word pieces of each question, of shape (384,)."""
-    return list(normalised(np.stack([each.vectors.sum(axis=0) for each in pieces]))) if pieces else []
+    sums = [each.vectors.sum(axis=0) for each in pieces]
+    return [total / max(float(np.linalg.norm(total)), 1e-9) for total in sums]
 
 
 def grams(question: str) -> tuple[str, ...]:

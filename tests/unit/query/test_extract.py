@@ -1,12 +1,12 @@
-import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from config.settings import EvidenceSettings
 from pipelines.answers import Source
-from pipelines.models.minilm import Pieces
 from pipelines.query.answerers.quotation import (
     ANSWER_FLOOR,
     NAMES_NOTHING,
@@ -21,7 +21,8 @@ from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.question.form import classify_question, states_change
 from pipelines.query.question.understand import analyse
 from pipelines.query.quotable_units import QuotableSources, quotable_units
-from pipelines.query.unit_scoring import NO_PIECES, UnitScorer
+from pipelines.query.unit_scoring import UnitScorer, unread
+from pipelines.store.tokens import index_terms
 from pipelines.text import plain
 from pipelines.types import Evidence
 from tests.unit.query.builders import hit, source
@@ -30,19 +31,16 @@ CRANE = "# Cranes\n\nThe harbour crane moved 40 containers an hour. It was blue.
 GARDEN = "Tomatoes in the garden need sun every single day."
 
 
-def hashed(text: str) -> Pieces:
-    """A word a piece, with a vector that its letters decide."""
-    found = list(re.finditer(r"[\w-]+", text.lower()))
-    vectors = np.zeros((len(found), 384), dtype=np.float32)
-    for row, word in zip(vectors, found, strict=True):
-        row[sum(map(ord, word[0])) * len(word[0]) % 384] = 1.0
-    spans = np.array([match.span() for match in found], dtype=np.int64).reshape(-1, 2)
-    return Pieces(vectors, spans[:, 0], spans[:, 1])
+def overlap(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Log-odds from -4 to 4 by the share of a question's terms that a text holds; of two equal ones the longer."""
+    asked = index_terms(question)
+    held = [(len(asked & index_terms(text)) / max(len(asked), 1), len(text.split())) for text in texts]
+    return np.array([8 * share - 4 + min(words, 20) / 100 for share, words in held], np.float32)
 
 
 NOTHING = classify_question(analyse("?"))
-RULER = UnitScorer(lambda _: 1.0, lambda texts: [hashed(text) for text in texts])
-BARE = UnitScorer(lambda _: 1.0, lambda texts: [NO_PIECES for _ in texts])  # by terms alone
+RULER = UnitScorer(lambda _: 1.0, overlap)
+BARE = UnitScorer(lambda _: 1.0, unread)  # by terms alone
 
 
 def read(
@@ -232,7 +230,7 @@ def test_a_question_after_a_value_that_no_line_about_it_holds_is_not_answered() 
 
 def test_a_unit_that_does_not_say_what_is_asked_of_what_it_names_answers_less_probably() -> None:
     text = "Ann Vik holds a degree in welding. Ann Vik went to sea. The crane is blue."
-    assert told("Which degree does Ann Vik hold?", text) > told("Which surname does Ann Vik hold?", text) + 0.1
+    assert told("Which degree does Ann Vik hold?", text) > told("Which surname does Ann Vik hold?", text)
 
 
 def test_a_heading_with_the_date_that_is_asked_for_says_what_is_asked() -> None:
@@ -383,7 +381,8 @@ def test_a_lead_in_is_quoted_once() -> None:
 
 
 def test_a_question_of_which_no_word_is_there_is_not_answered() -> None:
-    assert told("Which submarine museum lends violins?", "The chamber of the lock is eight metres wide.") == 0.0
+    text = "The chamber of the lock is eight metres wide."
+    assert told("Which submarine museum lends violins?", text) < ANSWER_FLOOR
 
 
 ROPES = (

@@ -1,6 +1,7 @@
 """What kind of answer a question asks for."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -128,7 +129,19 @@ def test_a_follow_up_asks_as_it_was_typed_about_what_was_named_before() -> None:
     found = classify_question(
         analyse("And how long did it take?", history=[Turn("When did Acme open the Leith yard?", "In 1904.")])
     )
-    assert (found.kind, found.carried) == ("duration", frozenset({"acm", "leith"}))
+    assert (found.kind, found.names) == ("duration", ("acm", "leith"))
+
+
+@pytest.mark.parametrize(
+    ("question", "put"),
+    [
+        ("Where did Ann Blake study?", "Where did you study?"),
+        ("What is Ann's boss called, and who hired Blake?", "What is your boss called, and who hired you?"),
+        ("Where is the yard?", "Where is the yard?"),
+    ],
+)
+def test_a_question_is_put_to_the_owner_of_the_documents(question: str, put: str) -> None:
+    assert classify_question(replace(analyse(question), owner=("ann", "blake"))).put == put
 
 
 @pytest.mark.parametrize(
