@@ -49,7 +49,7 @@ from pipelines.structure import row_cells
 from pipelines.text import plain
 from pipelines.types import Evidence, QueryIntent
 
-_MOST_QUOTED = 3  # units of an answer
+_MOST_QUOTED, _MOST_NEAREST = 3, 2  # units of an answer; of an abstention
 _LEAST_SHARE = 0.04  # of the best unit's probability, from which another one is quoted as well
 _ENOUGH = 50  # words up to which a segment of a paragraph grows
 _MANY_WORDS = 120  # of all quoted paragraphs, from which on no other unit is quoted
@@ -184,8 +184,8 @@ def _is_reason(unit: QuotableUnit, question: QuestionType) -> bool:
 
 
 def nearest_words(extraction: Extraction) -> tuple[Source, ...]:
-    """What would be quoted, best first, each as a source of its own words."""
-    spans = ((quotation.unit.source, quotation.parts) for quotation in extraction.quotations)
+    """The two units that would be quoted first, each as a source of its own words."""
+    spans = ((quotation.unit.source, quotation.parts) for quotation in extraction.quotations[:_MOST_NEAREST])
     return tuple(
         replace(source.part(parts[0].start, parts[-1].end), n=n) for n, (source, parts) in enumerate(spans, start=1)
     )
