@@ -6,7 +6,7 @@ The int8 model and its tokenizer are part of the package (`weights/`, made by da
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -56,6 +56,7 @@ FILES = {
     READER_MODEL: ModelFile(11652720, "10b36e73876d718902b5a054b3fcd172f31220054dd2f72e197e1dbfa6295b3d"),
     TOKENIZER: ModelFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
+EMBEDDING_FILES = (INT8_MODEL, WORD_EMBEDDINGS, FP32_GRAPH, TOKENIZER)
 # The published weights, from which `FILES` are made; fp32 and CUDA read them.
 SOURCE_FILES = {
     WEIGHTS: ModelFile(90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
@@ -89,19 +90,19 @@ def load_minilm(
     key = (precision, device, threads, model_path)
     with _LOADING:
         if key not in _LOADED:
-            verify_files()
-            session = _open_session(precision, device, model_path)
-            _LOADED[key] = MiniLM(session, FOLDER / TOKENIZER, threads or cores())
+            verify_files(EMBEDDING_FILES)
+            _LOADED[key] = MiniLM(_open_session(precision, device, model_path), threads)
         return _LOADED[key]
 
 
-def verify_files() -> None:
-    """Check the size and the SHA-256 of the packaged files.
+def verify_files(names: Collection[str] = tuple(FILES)) -> None:
+    """Check the size and the SHA-256 of packaged files.
 
     Raises:
         ConfigError: If one is missing or damaged.
     """
-    _verify(FOLDER, FILES, "Install Footnote again; in a clone, run `git checkout pipelines/models/weights`.")
+    hint = "Install Footnote again; in a clone, run `git checkout pipelines/models/weights`."
+    _verify(FOLDER, {name: FILES[name] for name in names}, hint)
 
 
 def verify_source(folder: Path) -> None:
@@ -188,11 +189,11 @@ class MiniLM:
     threads are faster than batches.
     """
 
-    def __init__(self, session: Any, tokenizer: Path, threads: int) -> None:
+    def __init__(self, session: Any, threads: int = 0) -> None:
         self._session = session
-        self._threads = threads
+        self._threads = threads or _cores()
         self._pools: dict[int, ThreadPoolExecutor] = {}
-        self._tokenizer = Tokenizer.from_file(str(tokenizer))
+        self._tokenizer = Tokenizer.from_file(str(FOLDER / TOKENIZER))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
@@ -290,6 +291,5 @@ def _unit(vectors: Vectors) -> Vectors:
     return unit
 
 
-def cores() -> int:
-    """The number of cores that this process may use."""
+def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

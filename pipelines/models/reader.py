@@ -10,24 +10,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.models.minilm import CLS, FOLDER, READER_MODEL, SEP, TOKENIZER, MiniLM, cores, open_int8, verify_files
+from pipelines.models.minilm import READER_MODEL, SEP, TOKENIZER, WORD_EMBEDDINGS, MiniLM, open_int8, verify_files
 
 MOST_ASKED, MOST_READ = 48, 136  # word pieces of a question, and of both with the three that part them
 _LOADING = threading.Lock()
-_LOADED: dict[int, "Reader"] = {}
+_LOADED: list["Reader"] = []
 
 
-def load_reader(threads: int = 0) -> "Reader":
-    """The reader, one per process and number of threads; 0 = every core that this process may use.
+def load_reader() -> "Reader":
+    """The reader, one per process; its files are checked when they are opened.
 
     Raises:
         ConfigError: If a file is missing or damaged.
     """
     with _LOADING:
-        if threads not in _LOADED:
-            verify_files()
-            _LOADED[threads] = Reader(open_int8(READER_MODEL), FOLDER / TOKENIZER, threads or cores())
-        return _LOADED[threads]
+        if not _LOADED:
+            verify_files((READER_MODEL, WORD_EMBEDDINGS, TOKENIZER))
+            _LOADED.append(Reader(open_int8(READER_MODEL)))
+        return _LOADED[0]
 
 
 class Reader(MiniLM):
@@ -42,7 +42,6 @@ class Reader(MiniLM):
 
         def read(text: str) -> float:
             told = self._encode(text).ids[: MOST_READ - 3 - len(asked)]
-            row = np.array([[CLS, *asked, SEP, *told, SEP]], np.int32)
-            return float(self._session.run(["answers"], {"input_ids": row})[0].item())
+            return float(self._run([*asked, SEP, *told], "answers").item())
 
         return np.array(self._in_parallel(read, texts), np.float32)

@@ -1,11 +1,15 @@
 """The model that reads a question and a text together."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipelines.errors import ConfigError
 from pipelines.models import minilm
+from pipelines.models import reader as reading
 from pipelines.models.reader import Reader, load_reader
 
 TEXTS = [
@@ -49,3 +53,18 @@ def test_no_texts_have_no_odds(reader: Reader) -> None:
 def test_a_process_shares_one_reader_with_the_words_of_the_embedding_model(reader: Reader) -> None:
     assert load_reader() is reader
     assert minilm.READER_MODEL in minilm.FILES
+
+
+def test_a_damaged_reader_is_named_and_leaves_the_embedding_model_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "weights"
+    shutil.copytree(minilm.FOLDER, folder)
+    (folder / minilm.READER_MODEL).write_bytes(b"")
+    monkeypatch.setattr(minilm, "FOLDER", folder)
+    monkeypatch.setattr(minilm, "_LOADED", {})
+    monkeypatch.setattr(reading, "_LOADED", [])
+    with pytest.raises(ConfigError, match=r"reader-int8\.onnx is damaged"):
+        load_reader()
+    assert minilm.load_minilm(device="cpu").embed_texts(["a"]).shape == (1, 384)
+    assert not minilm.examine_model()[0]
