@@ -6,11 +6,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from config.parts import PARTS
+
+if TYPE_CHECKING:
+    from config.settings import Settings
 
 EXIT_FAILED_DOCUMENTS, EXIT_STOPPED, EXIT_ENDED = 4, 130, 143
 CategoryName = Literal["resume", "linkedin", "journey", "github", "blog", "notion", "web", "generic"]
@@ -91,7 +94,7 @@ def filtered(verb: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
-def settings_now() -> Any:
+def settings_now() -> "Settings":
     """Read the settings, and configure the log by them."""
     from app.settings import read_settings
     from pipelines.observe import configure_logging
