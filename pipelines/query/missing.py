@@ -11,7 +11,7 @@ _JOINTS = frozenset("\"'“‘(,: ")  # signs that may stand between a thing and
 
 
 def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool]:
-    """What of the MISSING a unit lacks.
+    """True for each of the MISSING that a unit lacks.
 
     - `unnamed`: a name is asked for, and the unit has the thing without one ("a delivery company", "our client").
     - `priceless`: a price or pay is asked for, and the unit has no money.

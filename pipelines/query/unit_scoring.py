@@ -62,7 +62,7 @@ class UnitScorer:
 
 
 def unread(_question: str, texts: Sequence[str]) -> Array:
-    """What is known of texts that no model reads: (n,) zeros."""
+    """(n,) zeros: log-odds of texts that no model reads."""
     return np.zeros(len(texts), np.float32)
 
 
@@ -88,18 +88,23 @@ class ScoredUnits:
     """Units with their signals for a question.
 
     Attributes:
-        units: In order.
+        reads: The units with their terms, in order.
         signals: (n, len(SIGNALS)).
         scores: (n,): log-odds, up to a constant of the question, that a unit is the one that answers.
         wanted: What the question asks for.
         scorer: What scored them.
     """
 
-    units: tuple[QuotableUnit, ...]
+    reads: tuple["ReadUnit", ...]
     signals: Array
     scores: Array
     wanted: QuestionType
     scorer: UnitScorer
+
+    @cached_property
+    def units(self) -> tuple[QuotableUnit, ...]:
+        """The units themselves, in order."""
+        return tuple(each.unit for each in self.reads)
 
     @property
     def best(self) -> int:
@@ -117,8 +122,7 @@ class ScoredUnits:
         """(named, fitting), both 0..1: the most of what is named that stands in and around one part of a unit; and the
         most of the question that a part says which holds the kind of value that is asked for.
         """
-        reads = [ReadUnit(unit, self.wanted) for unit in self.units]
-        found = [part for each in reads for part in _stated(each, self.wanted, self.scorer)]
+        found = [part for each in self.reads for part in _stated(each, self.wanted, self.scorer)]
         return max(each.named for each in found), max((each.told for each in found if each.fits), default=0.0)
 
     def parts(self, at: int) -> Array:
@@ -127,11 +131,11 @@ class ScoredUnits:
         Each is the sum of the probability that the part answers (of sentences and items, a few at most), the share of
         what is asked for that it holds, and half of `kind_fit`.
         """
-        each = ReadUnit(self.units[at], self.wanted)
+        each = self.reads[at]
         parts = each.unit.parts
         is_read = each.unit.kind in ("paragraph", "list") and 1 < len(parts) <= _FEW_PARTS
         read = self.scorer.reads if is_read else unread
-        found = read(self.wanted.put or self.wanted.text, [each.front + part.text for part in parts])
+        found = read(self.wanted.as_put, [each.front + part.text for part in parts])
         held = [self.scorer.share(self.wanted.asked, own) for own in each.parts]
         scores = [logistic(a) + b + 0.5 * c for a, b, c in zip(found.tolist(), held, each.fits, strict=True)]
         return np.array(scores, np.float32)
@@ -170,7 +174,7 @@ def _weights(name: str, signals: Sequence[str]) -> UnitWeights:
 def score_units(
     units: Sequence[QuotableUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
 ) -> ScoredUnits:
-    """At most ten of the units, chosen by their words, with the signals that rank them.
+    """At most sixteen of the units, chosen by their words, with the signals that rank them.
 
     - `reader`: the log-odds of the reader that the unit under its headings answers.
     - `coverage`: the share of the question's term weight in the unit, its headings, its lead-in and its title.
@@ -193,11 +197,11 @@ def score_units(
         rough = _rough(lexical, read, wanted, ranking, scorer)
         kept = sorted(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
         read, lexical = [read[at] for at in kept], lexical[kept]
-    answers = scorer.reads(wanted.put or wanted.text, [each.text for each in read])
+    answers = scorer.reads(wanted.as_put, [each.text for each in read])
     signals = np.concatenate([answers[:, None], lexical], axis=1)
     model = unit_weights()
     scores = ((signals - model.mean) / model.deviation) @ model.weight
-    return ScoredUnits(tuple(each.unit for each in read), signals, np.asarray(scores, np.float32), wanted, scorer)
+    return ScoredUnits(tuple(read), signals, np.asarray(scores, np.float32), wanted, scorer)
 
 
 def answer_signals(scored: ScoredUnits) -> Array:

@@ -129,7 +129,7 @@ def extract(
         intent: The question as understood.
         quotable: The sources, and the spans of them that must not be quoted.
         ranking: The retrieved passages, best first.
-        scorer: Term weights and word pieces.
+        scorer: Term weights and the reader.
         strength: Strength of the evidence, 0..1.
         max_sentences: Maximum number of sentences of paragraphs.
     """

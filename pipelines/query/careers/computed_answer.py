@@ -277,7 +277,7 @@ def as_far_as_read(found: ComputedAnswer, person: Person, about: str) -> Compute
 
 
 def left_out_note(computed: ComputedAnswer) -> str:
-    """What the answer does not count: facts without dates, and dated lines that were not read; empty if nothing."""
+    """Facts without dates and dated lines that were not read, which the answer does not count; empty if none."""
     was = "were" if computed.undated > 1 else "was"
     undated = f"{computed.undated} more without dates {was} left out." if computed.undated else ""
     lines = [f"“{' '.join(fact.own_text.split())}” ({fact.document_name})" for fact in computed.unread]

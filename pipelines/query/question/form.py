@@ -59,6 +59,11 @@ class QuestionType:
     put: str = ""
 
     @property
+    def as_put(self) -> str:
+        """The question as the reader gets it: documents in the first person do not say their owner's name."""
+        return self.put or self.text
+
+    @property
     def is_vague(self) -> bool:
         """True if the question names nothing and asks for nothing specific."""
         is_open = not self.focus or self.kind in ("what", "which", "how", "yes-no")

@@ -229,7 +229,7 @@ def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[Career
 
 
 def _may_be_about(one: DatedLine, section: str) -> Literal["job", "study"] | None:
-    """What a dated line may state: by its section, elsewhere by its words; None for a break, and for other lines."""
+    """The kind of entry a dated line may state, by its section or else its words; None for a break and other lines."""
     words = [part.words for part in one.parts]
     if any(map(is_break, words)):
         return None
