@@ -29,17 +29,14 @@ from torch import nn
 from torch.nn import functional
 
 from config.settings import get_settings
+from data.reader_portfolios import PORTFOLIOS, unpacked
 from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Topic, load_topics
 from pipelines.models.minilm import CLS, FOLDER, SEP, TOKENIZER
 from pipelines.models.reader import MOST_ASKED, MOST_READ
-from pipelines.query.answerers.quotation import extract_from
-from pipelines.query.context import retrieve_context
 from pipelines.query.engine import QueryEngine
-from pipelines.query.unit_scoring import ReadUnit
-from tests.bench.fit_units import holds
+from tests.bench.fit_units import right_units, scored_units
 
-DATA = Path(__file__).parent / "reader"
 # Sets with a stated licence, and the most questions of each; see NOTICE.
 ANSWERS = {
     "squad1": 6500, "reqa_squad": 5000, "selqa": 474, "clapnq": 290, "covidqa": 1500, "hotpotqa": 498, "tatqa": 377,
@@ -108,44 +105,22 @@ def _titled(group: str, text: str, chance: random.Random) -> str:
     return f"{title.replace('_', ' ')}: {text}" if is_titled else text
 
 
-def unpacked(portfolio: Path, folder: Path) -> tuple[Path, Path]:
-    """The file of topics and the folder of documents of a portfolio, written below `folder`.
-
-    Args:
-        portfolio: Lines with `name` and `text` of a document, and lines that are topics.
-        folder: Is made.
-    """
-    documents, topics = folder / "documents", folder / "topics.jsonl"
-    lines = portfolio.read_text(encoding="utf-8").splitlines()
-    for document in (held for line in lines if "text" in (held := json.loads(line))):
-        path = documents / document["name"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(document["text"], encoding="utf-8")
-    topics.write_text("".join(f"{line}\n" for line in lines if "question" in json.loads(line)), encoding="utf-8")
-    return topics, documents
-
-
 def own(engine: QueryEngine, topics: Sequence[Topic], pairs: Pairs, chance: random.Random) -> Iterator[Group]:
     """Groups of judged questions: units that answer, and of the others those that score best and a few more."""
     for topic in topics:
-        for attempt in engine.active.attempts():
-            with attempt as index:
-                search = engine._begin(engine._request(topic.question, top_n=engine.passages), index)
-                found = extract_from(retrieve_context(search), search, 1.0)
-        if found.scored is None:
+        scored = scored_units(engine, topic.question)
+        if scored is None:
             continue
-        by_score = (-found.scored.scores).argsort(kind="stable").tolist()
-        units = [found.scored.units[at] for at in by_score]
-        right = [unit for unit in units if any(holds(unit, quote) for quote in topic.quotes)]
-        wrong = [unit for unit in units if unit not in right]
-        if topic.quotes and not right:
+        is_right = right_units(scored, topic)
+        if topic.quotes and not any(is_right):
             continue
+        by_score = (-scored.scores).argsort(kind="stable").tolist()
+        right, wrong = ([at for at in by_score if is_right[at] == wanted] for wanted in (True, False))
         rest = wrong[_NEAREST:]
         chosen = [*chance.sample(right, min(_RIGHT, len(right))), *wrong[:_NEAREST]]
         chosen += chance.sample(rest, min(_CHANCE, len(rest)))
-        values = [float(unit in right) for unit in chosen]
-        wanted = found.question
-        yield pairs.group(wanted.put or wanted.text, [ReadUnit(unit, wanted).text for unit in chosen], values)
+        values = [float(is_right[at]) for at in chosen]
+        yield pairs.group(scored.wanted.as_put, [scored.reads[at].text for at in chosen], values)
 
 
 class Layer(nn.Module):
@@ -261,7 +236,7 @@ def main(arguments: Sequence[str]) -> int:
     fit(model, known, rate=1e-4, together=24, drop=0.05)
     mine: list[Group] = []
     with TemporaryDirectory() as folder:
-        places = [unpacked(path, Path(folder) / path.stem) for path in sorted(DATA.glob("t*.jsonl"))]
+        places = [unpacked(path, Path(folder) / path.stem) for path in PORTFOLIOS]
         for number, (topics, documents) in enumerate((*places, *asked.also)):
             engine = portfolio_engine(get_settings(), documents, name=f"reader{number}")
             for _ in range(2):

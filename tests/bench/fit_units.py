@@ -56,15 +56,24 @@ def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
     """The topics of which units were scored."""
     found = []
     for topic in (topic for topic in topics if topic.kind not in _NOT_QUOTED):
-        for attempt in engine.active.attempts():
-            with attempt as index:
-                search = engine._begin(engine._request(topic.question, top_n=engine.passages), index)
-                scored = extract_from(retrieve_context(search), search, 1.0).scored
-        if scored is not None:
-            right = [any(holds(unit, quote) for quote in topic.quotes) for unit in scored.units]
+        if (scored := scored_units(engine, topic.question)) is not None:
             group = topic.quotes[0].document if topic.quotes else topic.id
-            found.append(Judged(group, scored, np.array(right)))
+            found.append(Judged(group, scored, np.array(right_units(scored, topic))))
     return found
+
+
+def scored_units(engine: QueryEngine, question: str) -> ScoredUnits | None:
+    """The units that are read for a question; None if nothing was found that can be quoted."""
+    for attempt in engine.active.attempts():
+        with attempt as index:
+            search = engine._begin(engine._request(question, top_n=engine.passages), index)
+            found = extract_from(retrieve_context(search), search, 1.0)
+    return found.scored
+
+
+def right_units(scored: ScoredUnits, topic: Topic) -> list[bool]:
+    """For each unit True if it holds a quoted place."""
+    return [any(holds(unit, quote) for quote in topic.quotes) for unit in scored.units]
 
 
 def holds(unit: QuotableUnit, quote: Quote) -> bool:
