@@ -1,18 +1,17 @@
 """The one object that the chat pages talk to."""
 
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import date
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from app.answer_markdown import pack_archive
+from app.door import Door
 from app.face import data_url
 from app.health import HealthDesk
 from app.inspection import Inspection
 from app.jobs import Jobs, bring_back, set_aside
-from app.shelf import Shelf, Shelved, read_shelf
+from app.shelf import Shelved
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
@@ -20,58 +19,29 @@ from pipelines.ingestion.rollback import RollbackPlan, plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging, log_failure
-from pipelines.query.careers.people import Person, group_people
-from pipelines.query.engine import Event, QueryEngine, build_query_engine
-from pipelines.query.pack import pack_answer
-from pipelines.query.search import Request
+from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.conversations import Archive, Holder
 from pipelines.store.database import reading
-from pipelines.store.document_details import DocumentDetails, KeptVersion, document_details, kept_versions
-from pipelines.store.documents import lines_of, passage
-from pipelines.store.facts import read_facts, stated_people
-from pipelines.store.known_names import only_person
-from pipelines.store.originals import original_path
+from pipelines.store.document_details import KeptVersion, kept_versions
 from pipelines.store.persona import read_persona, save_persona
-from pipelines.store.query_log import Feedback, feedback_given, save_feedback
-from pipelines.store.questions import StoredQuestion
-from pipelines.store.versions import hashes_of
-from pipelines.types import Audience, Filters, LineBox, Turn
+from pipelines.types import Audience, Filters, Turn
 
 
-class ChatEngine:
-    """One object for every page; safe to share between sessions."""
+class ChatEngine(Door):
+    """The owner's or visitors' door with all that the pages do beside asking; one object for every page."""
 
     def __init__(self, engine: QueryEngine, writer: HeaderWriter | None, executor: Executor) -> None:
-        self._engine = self._speaking = engine
+        super().__init__(engine, "visitor" if engine.settings.chat.visitor else "owner")
         self._writer = writer
         self._executor = executor
-        self.settings = engine.settings
-        self.audience: Audience = "visitor" if engine.settings.chat.visitor else "owner"
 
-    @property
-    def model_name(self) -> str:
-        """The language model that writes; empty when answers are extractive."""
-        return self._engine.model_name
-
-    def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
-        """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
-        return self._as(self.persona()).answer(question, history=history, filters=filters, audience=self.audience)
-
-    def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
-        """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
-        return self._engine.suggest(answer, history=history, filters=filters, audience=self.audience)
+    def seen_by(self, audience: Audience) -> Door:
+        """The door of an audience to the same engine."""
+        return self if audience == self.audience else Door(self._engine, audience)
 
     def ask(self, question: str) -> Answer:
         """The answer to a question that nobody asked; it is not logged."""
         return self._engine.ask(question, filters=Filters(), audience=self.audience, record=False)
-
-    def persona(self) -> PersonaSettings:
-        """Whose documents these are: as set, as stored, or by the only person whom the documents name."""
-        persona, _ = read_persona(self._engine.database.engine, self.settings.persona)
-        if persona.name:
-            return persona
-        name = only_person([name for name, _ in stated_people(self._engine.store, self.audience)])
-        return persona.model_copy(update={"name": name.partition(",")[0]})
 
     def picture(self) -> str:
         """The picture of the persona as a data URL; empty without one."""
@@ -83,55 +53,9 @@ class ChatEngine:
         """Store the persona of the page."""
         save_persona(self._engine.database.engine, changed, picture)
 
-    def _as(self, persona: PersonaSettings) -> QueryEngine:
-        """The engine that answers in the voice of a persona."""
-        if self._speaking.settings.persona != persona:
-            self._speaking = replace(self._engine, settings=self.settings.model_copy(update={"persona": persona}))
-        return self._speaking
-
-    def questions(self) -> Sequence[StoredQuestion]:
-        """The questions that were tried and have an answer; none where they cannot be read."""
-        return self._engine.stored_questions(self.audience)
-
-    def passage(
-        self, document_id: str, start: int, end: int, around: int, audience: Audience | None = None
-    ) -> tuple[str, str, str] | None:
-        """The stored text before, inside and after a span; None when the document is gone or may not be seen."""
-        with reading(self._engine.database.engine, "reading a passage") as connection:
-            return passage(connection, document_id, (start, end), around=around, audience=audience or self.audience)
-
-    def original(self, document_id: str) -> Path | None:
-        """The kept file of a document that may be seen; None where its bytes are not kept."""
-        with reading(self._engine.database.engine, "finding an original") as connection:
-            found = hashes_of(connection, [document_id], self.audience).get(document_id)
-        path = original_path(self.settings.home.resolve(), found.file_sha) if found else None
-        return path if path and path.is_file() else None
-
-    def lines(self, document_id: str, spans: Sequence[tuple[int, int]]) -> tuple[LineBox, ...]:
-        """Where the lines of these spans stand on the pages of a document that may be seen."""
-        with reading(self._engine.database.engine, "finding the lines of a passage") as connection:
-            return lines_of(connection, document_id, spans, self.audience)
-
-    def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
+    def archived_pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         """The archive of an answer that was given; raises what `pack_answer` raises."""
-        options = self.settings.retrieval
-        request = Request(answer.question, filters, self.audience, options.mode, self._engine.passages, tuple(history))
-        return pack_archive(pack_answer(self._as(self.persona()), request, answer))
-
-    def people(self, today: date) -> list[Person]:
-        """The people whose careers the documents state, by name; undated jobs that go on end today."""
-        return group_people(read_facts(self._engine.store, Filters(), self.audience), today)
-
-    def feedback(self, query_id: str, given: Feedback, session: str) -> None:
-        """Save a reader's feedback on an answer; raises what `save_feedback` raises."""
-        limit = self.settings.chat.feedback
-        save_feedback(
-            self._engine.database.engine, query_id, given, session=session, audience=self.audience, limit=limit
-        )
-
-    def feedback_given(self, session: str) -> list[tuple[str, Feedback]]:
-        """(the query, what was given on it) of a reader's session."""
-        return feedback_given(self._engine.database.engine, session)
+        return pack_archive(self.pack(answer, history, filters))
 
     def archive(self, holder: Holder) -> Archive:
         """The stored conversations of a holder."""
@@ -141,15 +65,6 @@ class ChatEngine:
         """The versions of a document that runs replaced, newest first; none for a visitor."""
         with reading(self._engine.database.engine, "reading versions") as connection:
             return kept_versions(connection, document_id) if self.audience == "owner" else ()
-
-    def document(self, document_id: str) -> DocumentDetails | None:
-        """A document with all that is derived from it; None if it is gone."""
-        with reading(self._engine.database.engine, "reading a document"):
-            return document_details(self._engine.store, document_id, self.audience)
-
-    def shelf(self) -> Shelf:
-        """The stored documents and the failures; for a visitor only what is public."""
-        return read_shelf(self._engine.database, self.audience)
 
     @property
     def health(self) -> HealthDesk:
@@ -194,10 +109,6 @@ class ChatEngine:
         roll_back(ingestion, undo, on_progress)
         added = {step.item.uri for step in undo.steps if step.action == "remove"}
         set_aside(self._uploads, added - {document.source_uri for document in ingestion.known()})
-
-    def close(self) -> None:
-        """Close the database connections."""
-        self._engine.database.engine.dispose()
 
     def ingestion(self, stop: threading.Event | None = None) -> Ingestion:
         """An ingestion with the active embedding model; `stop` ends its run early."""

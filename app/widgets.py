@@ -212,7 +212,7 @@ def save_menu(engine: ChatEngine, exchange: Exchange, key: str) -> None:
                            help="This answer with its sources")  # fmt: skip
         if exchange.answer:
             st.download_button(
-                "As a pack", partial(engine.pack, exchange.answer, exchange.before, exchange.filters),
+                "As a pack", partial(engine.archived_pack, exchange.answer, exchange.before, exchange.filters),
                 file_name="answer.zip", mime="application/zip", key=f"download_pack_{key}", type="tertiary",
                 icon=":material/inventory_2:", on_click="ignore",
                 help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it "

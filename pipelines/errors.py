@@ -6,7 +6,9 @@ FootnoteError
 ├── LoadError            a file cannot be read as its type (encrypted, truncated, binary, too large)
 ├── ParseError           a parser broke its contract for a document
 ├── StoreError           the database refused a write, or an invariant does not hold
-├── RetrievalError       a question cannot be searched (empty, too long)
+├── RetrievalError       a question cannot be searched (empty, a wrong filter)
+│   ├── NotFound         there is no such document, query, collection or job
+│   └── TooLarge         a question, a comment or an upload is over its limit
 ├── PackError            an answer pack cannot be read or written
 ├── ModelError           an embedding or language model answered with an error or with nonsense
 │   └── PromptTooLong    a request does not fit into a language model's window
@@ -72,6 +74,14 @@ class StoreError(FootnoteError):
 
 class RetrievalError(FootnoteError):
     """Raised when a question cannot be searched."""
+
+
+class NotFound(RetrievalError):
+    """Raised when there is nothing of the given name or number, or it may not be seen."""
+
+
+class TooLarge(RetrievalError):
+    """Raised when what was given is over its limit."""
 
 
 class PackError(FootnoteError):

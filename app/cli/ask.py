@@ -1,8 +1,7 @@
 """`footnote ask` and `footnote replay`: answer, keep the answer as a pack, ask again and print what changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ from app.cli.output import clip, emit, print_documents, render, say, warn
 
 if TYPE_CHECKING:
     from pipelines.answers import Answer
-    from pipelines.query.engine import Event, QueryEngine
+    from pipelines.query.engine import Event
     from pipelines.query.replay import AnswerChange, Replay
     from pipelines.types import Filters
 
@@ -58,33 +57,33 @@ def ask(
     Example: footnote ask "What caused the 2021 outage?"
     """
     settings = settings_now()
-    from app.cli.pack_files import files_of
+    from app.cli.pack_files import files_of, write_pack
+    from app.door import Door
     from app.wording import offers
-    from pipelines.query.answer import answer_json
     from pipelines.query.citation_markers import split_markers
     from pipelines.query.engine import build_query_engine
 
     paths = files_of(pack) if pack else ()
-    engine = build_query_engine(settings)
-    if as_json and engine.llm is not None and settings.answer.output == "auto":
-        engine = engine.with_changes({"answer.output": "json"})
+    door = Door(build_query_engine(settings))
     stream = not (no_stream or as_json) and output.console.is_terminal
-    answer, shown = _followed(engine.answer(question, filters=filters), engine.model_name, stream=stream, quiet=as_json)
+    if as_json:
+        answer, shown = door.whole_answer(question, filters=filters), ""
+    else:
+        answer, shown = _followed(door.answer(question, history=(), filters=filters), door.model_name, stream=stream)
     is_whole = "".join(shown.split()) == "".join(split_markers(answer.answer)[0].split())
     if shown and not is_whole:
         say("\n\nThe answer is:", "dim")
-    if as_json:
-        answer = replace(answer, follow_ups=engine.suggest(answer, filters=filters))
-    emit(Answered(answer_json(answer), is_whole), as_json)
+    emit(Answered(door.answer_data(answer), is_whole), as_json)
     if paths:
-        _keep_answer(engine, question, filters, answer, paths)
-    for number, text in enumerate(() if as_json else engine.suggest(answer, filters=filters)):
+        write_pack(door.pack(answer, (), filters, streamed=not as_json), paths)
+        warn(f"Saved in {' and '.join(map(str, paths))}", "dim")
+    for number, text in enumerate(() if as_json else door.suggest(answer, (), filters)):
         if not number:
             say(f"\n{offers(answer.model, answered=answer.answered)}:", "dim")
         say(f"  {text}", "dim")
 
 
-def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: bool) -> "tuple[Answer, str]":
+def _followed(events: "Iterator[Event]", model: str, *, stream: bool) -> "tuple[Answer, str]":
     """(the Answer of these events, its text without markers as far as it was printed as it came).
 
     With `stream` the text is printed as it comes, and a quotation before it if there is one. On a terminal a line
@@ -94,7 +93,7 @@ def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: boo
     from pipelines.query.answer import answer_json
 
     shown = ""
-    with output.waiting(f"{model} reads the documents", quiet=quiet or not model) as stop:
+    with output.waiting(f"{model} reads the documents", quiet=not model) as stop:
         for event in events:
             if isinstance(event, Answer):
                 return event, shown
@@ -109,18 +108,6 @@ def _followed(events: "Iterator[Event]", model: str, *, stream: bool, quiet: boo
                 output.console.out(text, end="", highlight=False)
                 shown += event.text if isinstance(event, Token) else ""
     raise AssertionError("the last event is the Answer")
-
-
-def _keep_answer(
-    engine: "QueryEngine", question: str, filters: "Filters", answer: "Answer", paths: tuple[Path, ...]
-) -> None:
-    from app.cli.pack_files import write_pack
-    from pipelines.query.pack import pack_answer
-    from pipelines.query.search import Request
-
-    request = Request(question, filters, "owner", engine.settings.retrieval.mode, engine.passages)
-    write_pack(pack_answer(engine, request, answer), paths)
-    warn(f"Saved in {' and '.join(map(str, paths))}", "dim")
 
 
 @render.register(Answered)
@@ -201,14 +188,13 @@ def replay(
     Example: footnote replay outage.json
     """
     from app.cli.pack_files import load_pack
+    from app.door import Door
     from pipelines.query.engine import build_query_engine
     from pipelines.query.replay import replay_pack
 
     settings, kept = settings_now(), load_pack(pack)
-    engine = build_query_engine(settings)
-    outputs = (settings.answer.output, kept.settings.get("answer.output"))
-    if engine.llm is not None and outputs == ("auto", "json"):
-        engine = engine.with_changes({"answer.output": "json"})  # as `ask --json` asked
+    streamed = kept.settings.get("answer.output") != "json"  # as `ask --json` asked
+    engine = Door(build_query_engine(settings)).speaking(streamed=streamed)
     emit(Replayed(replay_pack(engine, kept)), as_json)
 
 

@@ -11,7 +11,7 @@ import typer
 from app.cli import output
 from app.cli.options import Json, argument, option, settings_now
 from app.cli.output import Report, emit
-from app.cli.serialise import serialise
+from app.serialise import serialise
 
 group = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
 Systems = Annotated[

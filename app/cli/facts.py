@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -33,20 +32,16 @@ def facts(*, filters: "Filters", as_json: Json = False) -> None:
     Example: footnote facts --document resume.pdf --json
     """
     settings = settings_now()
-    from app.cli.careers import describe_person, describe_project
+    from app.careers import read_careers
     from pipelines.models.identity import identity, is_model_configured
-    from pipelines.query.careers.people import corpus_projects, group_people
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import model_to_use
-    from pipelines.store.facts import read_facts
     from pipelines.store.vector_store import build_vector_store
 
     database = open_database(settings)
     model = model_to_use(database.engine, identity(settings), stated=is_model_configured(settings))
     store = build_vector_store(settings, database, model)
-    stated, today = read_facts(store, filters, "owner"), date.today()
-    people, projects = group_people(stated, today), corpus_projects(stated, today)
-    emit(Careers(list(map(describe_person, people)), list(map(describe_project, projects))), as_json)
+    emit(Careers(**read_careers(store, filters, "owner")), as_json)
 
 
 @render.register(Careers)

@@ -24,8 +24,8 @@ from app.cli.options import (
     settings_now,
 )
 from app.cli.output import ListEntry, emit, note, print_entries, print_json, render, say, warn
-from app.cli.serialise import serialise
 from app.cli.signals import stopping
+from app.serialise import serialise
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.originals import named_place

@@ -11,7 +11,7 @@ import typer
 from app.cli import output
 from app.cli.options import EXIT_FAILED_DOCUMENTS, Json, argument, option, settings_now
 from app.cli.output import Done, clip, emit, render, say, warn
-from app.cli.serialise import serialise
+from app.serialise import serialise
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.wording import with_hint
 

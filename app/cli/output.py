@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli.options import EXIT_STOPPED
-from app.cli.serialise import serialise
+from app.serialise import serialise
 from pipelines.errors import RetrievalError
 
 if TYPE_CHECKING:

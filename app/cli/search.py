@@ -12,7 +12,7 @@ from rich.text import Text
 from app.cli import output
 from app.cli.options import Json, argument, filtered, option, parts_of, settings_now
 from app.cli.output import clip, emit, print_documents, render, say
-from app.cli.serialise import serialise
+from app.serialise import serialise
 from config.parts import PARTS
 from pipelines.errors import RetrievalError
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.answers import Answer
-from pipelines.errors import RetrievalError
+from pipelines.errors import NotFound, RetrievalError, TooLarge
 from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.documents import names_of_documents
 from pipelines.store.schema import feedback, queries
@@ -86,7 +86,7 @@ def read_query(engine: Engine, named: str) -> dict[str, Any]:
                 hint="Give more of the id.",
             )
         if not found:
-            raise RetrievalError(f"There is no query {named[:80]!r}.", hint="`footnote trace` lists the latest.")
+            raise NotFound(f"There is no query {named[:80]!r}.", hint="`footnote trace` lists the latest.")
         row = connection.execute(select(queries).where(queries.c.id == found[0])).one()
     return {name: jsonable(value) for name, value in row._mapping.items()}
 
@@ -156,14 +156,14 @@ def save_feedback(
     """
     words = "".join(char for char in given.words if char.isprintable() or char == "\n").strip()
     if len(words) > MOST_WORDS:
-        raise RetrievalError(f"Feedback of {len(words):,} characters is too long.", hint=f"Keep it to {MOST_WORDS:,}.")
+        raise TooLarge(f"Feedback of {len(words):,} characters is too long.", hint=f"Keep it to {MOST_WORDS:,}.")
     _check(given)
     with writing(engine, "keeping feedback") as connection:
         answer, settings = _answer(connection, query_id, audience)
         sources = _sources(answer)
         if given.source not in sources and given.kind in ("wrong_source", "opened"):
             numbers = ", ".join(map(str, sources)) or "none"
-            raise RetrievalError(f"The answer has no source {given.source}.", hint=f"It has {numbers}.")
+            raise NotFound(f"The answer has no source {given.source}.", hint=f"It has {numbers}.")
         source = sources.get(given.source, {})
         key = {"query_id": query_id, "session": session, "kind": given.kind, "source": given.source}
         if not given.value or (given.kind == "text" and not words):
@@ -210,9 +210,7 @@ def _answer(connection: Connection, query_id: str, audience: Audience) -> tuple[
         asked if audience == "owner" else asked.where(queries.c.audience == audience)
     ).one_or_none()
     if row is None:
-        raise RetrievalError(
-            f"There is no answer {query_id[:40]!r}.", hint="`footnote trace` lists the latest queries."
-        )
+        raise NotFound(f"There is no answer {query_id[:40]!r}.", hint="`footnote trace` lists the latest queries.")
     return row.answer, row.settings
 
 

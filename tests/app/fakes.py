@@ -436,7 +436,7 @@ class FakeEngine:
     def feedback_given(self, session: str) -> list[tuple[str, Feedback]]:
         return [(query, given) for query, given, reader in self.given if reader == session]
 
-    def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
+    def archived_pack(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> bytes:
         return f"{answer.question}\n{len(history)}\n{filters.year}".encode()
 
     def questions(self) -> Sequence[StoredQuestion]:

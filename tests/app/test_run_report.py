@@ -4,7 +4,7 @@ import pytest
 
 from app.cli.ingest import RunResult, say_noted, say_sources_stay
 from app.cli.output import render
-from app.cli.serialise import serialise
+from app.serialise import serialise
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.sources.base import Remark
 from pipelines.types import IngestItem, IngestReport

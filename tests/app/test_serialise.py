@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from app.cli import serialise as module
+from app import serialise as module
 from app.cli.output import emit, render
-from app.cli.serialise import serialise
+from app.serialise import serialise
 from pipelines.errors import SourceError
 
 AT = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)

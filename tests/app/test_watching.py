@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from app.cli import app, output
 from app.cli.ingest import RoundResult, print_rounds, print_watched
 from app.cli.output import render
-from app.cli.serialise import serialise
+from app.serialise import serialise
 from config.settings import Settings
 from pipelines.errors import ServiceUnavailable
 from pipelines.ingestion.watch import Round

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.careers import describe_person, describe_project
+from app.careers import describe_person, describe_project
 from config.settings import AnswerSettings, LLMSettings, Settings
 from pipelines.facts import (
     JobFacts,

@@ -8,7 +8,7 @@ from datetime import date
 from llama_index.core.schema import NodeWithScore
 
 from config.settings import AnalysisSettings, Use
-from pipelines.errors import RetrievalError
+from pipelines.errors import RetrievalError, TooLarge
 from pipelines.query.question.corpus import corpus_question
 from pipelines.query.question.followup import stand_alone
 from pipelines.query.question.form import EXACT_KINDS, classify_question
@@ -147,11 +147,12 @@ def checked(question: str) -> str:
     """The question on one line.
 
     Raises:
-        RetrievalError: If it is empty or too long.
+        RetrievalError: If it is empty.
+        TooLarge: If it is too long.
     """
     limit = MAX_QUESTION_CHARACTERS
     if len(question) > limit:
-        raise RetrievalError(
+        raise TooLarge(
             f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Shorten it."
         )
     cleaned = " ".join(canonical(question).split())

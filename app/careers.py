@@ -1,15 +1,35 @@
 """A person's career as plain data: jobs, education and skills with their spans, and how long each lasted."""
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Any
 
 from pipelines.facts import JobFacts
 from pipelines.months import duration_text, merge_ranges
 from pipelines.query.careers.computed_answer import skill_mention
-from pipelines.query.careers.people import Job, Person, Project, describe_date_conflict, jobs_by_company
-from pipelines.store.facts import Fact
+from pipelines.query.careers.people import (
+    Job,
+    Person,
+    Project,
+    corpus_projects,
+    describe_date_conflict,
+    group_people,
+    jobs_by_company,
+)
+from pipelines.store.facts import Fact, read_facts
+from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import fold
+from pipelines.types import Audience, Filters
+
+
+def read_careers(reader: NodeReader, filters: Filters, audience: Audience) -> dict[str, list[dict[str, Any]]]:
+    """The `people` and `projects` that documents state, as plain data; undated jobs that go on end today."""
+    stated, today = read_facts(reader, filters, audience), date.today()
+    return {
+        "people": list(map(describe_person, group_people(stated, today))),
+        "projects": list(map(describe_project, corpus_projects(stated, today))),
+    }
 
 
 def describe_person(person: Person) -> dict[str, Any]:

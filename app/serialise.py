@@ -1,4 +1,4 @@
-"""The serialiser of the command line: any result as plain data for its one JSON document."""
+"""The serialiser of the command line and the servers: any result as plain data for its one JSON document."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass

@@ -1,0 +1,249 @@
+"""What every door does for one audience: the chat, the command line, the MCP server and the HTTP API."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from app.careers import read_careers
+from app.serialise import serialise
+from app.shelf import Shelf, read_shelf
+from app.wording import address, without_settings
+from config.settings import PersonaSettings
+from pipelines.answers import Answer, Source
+from pipelines.errors import NotFound
+from pipelines.query.answer import answer_json
+from pipelines.query.careers.people import Person, group_people
+from pipelines.query.engine import Event, QueryEngine
+from pipelines.query.pack import Pack, pack_answer
+from pipelines.query.search import Request
+from pipelines.store.database import reading
+from pipelines.store.document_details import DocumentDetails, document_details
+from pipelines.store.documents import find_documents, lines_of, names_of_documents, passage, passages
+from pipelines.store.facts import read_facts, stated_people
+from pipelines.store.known_names import only_person
+from pipelines.store.originals import original_path
+from pipelines.store.persona import read_persona
+from pipelines.store.query_log import Feedback, feedback_given, save_feedback
+from pipelines.store.questions import StoredQuestion
+from pipelines.store.versions import hashes_of
+from pipelines.types import Audience, Filters, LineBox, Mode, Turn
+
+NO_FILTERS = Filters()
+MOST_AROUND = 20_000  # characters on each side of a span
+
+
+class Door:
+    """Questions, sources, facts and feedback of one audience; safe to share between threads."""
+
+    def __init__(self, engine: QueryEngine, audience: Audience = "owner") -> None:
+        self._engine = self._speaking = engine
+        self.settings = engine.settings
+        self.audience = audience
+
+    @property
+    def model_name(self) -> str:
+        """The language model that writes; empty when answers are extractive."""
+        return self._engine.model_name
+
+    def close(self) -> None:
+        """Close the database connections."""
+        self._engine.database.engine.dispose()
+
+    # Questions
+
+    def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
+        """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
+        return self.speaking().answer(question, history=history, filters=filters, audience=self.audience)
+
+    def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
+        """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
+        return self._engine.suggest(answer, history=history, filters=filters, audience=self.audience)
+
+    def whole_answer(
+        self, question: str, *, history: Sequence[Turn] = (), filters: Filters = NO_FILTERS, follow_ups: bool = True
+    ) -> Answer:
+        """The finished Answer, with what may be asked next unless `follow_ups` is False."""
+        engine = self.speaking(streamed=False)
+        answer = engine.ask(question, history=history, filters=filters, audience=self.audience)
+        return self.with_follow_ups(answer, history, filters) if follow_ups else answer
+
+    def with_follow_ups(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> Answer:
+        """The Answer with the questions that may be asked next."""
+        return replace(answer, follow_ups=self.suggest(answer, history, filters))
+
+    def answer_data(self, answer: Answer) -> dict[str, Any]:
+        """The Answer as the plain data of `footnote ask --json`, for a visitor without paths and settings."""
+        return answer_json(answer if self.audience == "owner" else _for_visitors(answer))
+
+    def search(
+        self, question: str, *, filters: Filters = NO_FILTERS, mode: Mode | None = None, top_n: int | None = None
+    ) -> dict[str, Any]:
+        """The best passages as the plain data of `footnote search --json`; raises what `QueryEngine.search` raises."""
+        report = self._engine.search(question, filters=filters, audience=self.audience, mode=mode, top_n=top_n)
+        if self.audience == "visitor":
+            shown = tuple(replace(result, uri=address(result.uri)) for result in report.results)
+            report = replace(report, results=shown)
+        found: dict[str, Any] = serialise(report)
+        return found
+
+    def questions(self) -> Sequence[StoredQuestion]:
+        """The questions that were tried and have an answer; none where they cannot be read."""
+        return self._engine.stored_questions(self.audience)
+
+    def persona(self) -> PersonaSettings:
+        """Whose documents these are: as set, as stored, or by the only person whom the documents name."""
+        persona, _ = read_persona(self._engine.database.engine, self.settings.persona)
+        if persona.name:
+            return persona
+        name = only_person([name for name, _ in stated_people(self._engine.store, self.audience)])
+        return persona.model_copy(update={"name": name.partition(",")[0]})
+
+    def speaking(self, *, streamed: bool = True) -> QueryEngine:
+        """The engine that answers in the voice of the persona.
+
+        Where nothing is streamed, a language model is asked for JSON unless the settings say otherwise.
+        """
+        persona, engine = self.persona(), self._speaking
+        if engine.settings.persona != persona:
+            changed = self.settings.model_copy(update={"persona": persona})
+            engine = self._speaking = replace(self._engine, settings=changed)
+        if streamed or engine.llm is None or engine.settings.answer.output != "auto":
+            return engine
+        return engine.with_changes({"answer.output": "json"})
+
+    def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters, *, streamed: bool = True) -> Pack:
+        """All that it takes to check an answer that was given; raises what `pack_answer` raises."""
+        mode, passages = self.settings.retrieval.mode, self._engine.passages
+        request = Request(answer.question, filters, self.audience, mode, passages, tuple(history))
+        return pack_answer(self.speaking(streamed=streamed), request, answer)
+
+    # Documents
+
+    def shelf(self) -> Shelf:
+        """The stored documents and the failures; for a visitor only what is public."""
+        return read_shelf(self._engine.database, self.audience)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The stored documents by name, as plain data."""
+        rows = serialise(self.shelf().documents)
+        return rows if self.audience == "owner" else [{**row, "uri": address(row["uri"])} for row in rows]
+
+    def find(self, named: str) -> str:
+        """The id of the first document with this id, URI, name or title.
+
+        Raises:
+            NotFound: If there is none that may be seen; names the nearest.
+        """
+        with reading(self._engine.database.engine, "finding a document") as connection:
+            ids = find_documents(connection, named)
+            seen = names_of_documents(connection, ids, self.audience)
+        if seen:
+            return next(each for each in ids if each in seen)
+        near = get_close_matches(named, [document.name for document in self.shelf().documents], 1)
+        hint = f"Did you mean {near[0]}?" if near else "The list of documents has every name and id."
+        raise NotFound(f"There is no document {named[:200]!r}.", hint=hint)
+
+    def document(self, document_id: str) -> DocumentDetails | None:
+        """A document with all that is derived from it; None if it is gone."""
+        with reading(self._engine.database.engine, "reading a document"):
+            return document_details(self._engine.store, document_id, self.audience)
+
+    def passage(
+        self, document_id: str, start: int, end: int, around: int, audience: Audience | None = None
+    ) -> tuple[str, str, str] | None:
+        """The stored text before, inside and after a span; None when the document is gone or may not be seen."""
+        with reading(self._engine.database.engine, "reading a passage") as connection:
+            return passage(connection, document_id, (start, end), around=around, audience=audience or self.audience)
+
+    def read_source(self, named: str, start: int = 0, end: int | None = None, around: int = 500) -> dict[str, Any]:
+        """A span of a document with its surroundings, as plain data: `before`, `text`, `after`, and where it stands.
+
+        Args:
+            named: The document's id, URI, name or title.
+            start: The offset of the span's first character.
+            end: The offset behind its last one; None = the end of the document.
+            around: Characters shown on each side, at most `MOST_AROUND`.
+
+        Raises:
+            NotFound: If there is no such document, or the span does not lie in it.
+        """
+        document_id = self.find(named)
+        span = (document_id, start, 2**31 - 1 if end is None else end)
+        around = min(max(around, 0), MOST_AROUND)
+        with reading(self._engine.database.engine, "reading a passage") as connection:
+            row = passages(connection, [span], self.audience).get(span) if 0 <= start < span[2] else None
+            cut = passage(connection, document_id, span[1:], around=around, audience=self.audience)
+        if row is None or cut is None or not row.text or (end is not None and len(row.text) < end - start):
+            raise NotFound(
+                f"{named[:200]} has no characters {start} to {'its end' if end is None else end}.",
+                hint="Take `start` and `end` of a source or a search result.",
+            )
+        before, text, after = cut
+        return {
+            "document_id": document_id,
+            "document": row.name,
+            "title": row.title,
+            "uri": row.source_uri if self.audience == "owner" else address(row.source_uri),
+            "category": row.category,
+            "page": sum(1 for first in row.pages or () if first <= start) or None,
+            "content_sha": row.content_sha,
+            "start": start,
+            "end": start + len(text),
+            "before": before,
+            "text": text,
+            "after": after,
+        }
+
+    def original(self, document_id: str) -> Path | None:
+        """The kept file of a document that may be seen; None where its bytes are not kept."""
+        with reading(self._engine.database.engine, "finding an original") as connection:
+            found = hashes_of(connection, [document_id], self.audience).get(document_id)
+        path = original_path(self.settings.home.resolve(), found.file_sha) if found else None
+        return path if path and path.is_file() else None
+
+    def lines(self, document_id: str, spans: Sequence[tuple[int, int]]) -> tuple[LineBox, ...]:
+        """Where the lines of these spans stand on the pages of a document that may be seen."""
+        with reading(self._engine.database.engine, "finding the lines of a passage") as connection:
+            return lines_of(connection, document_id, spans, self.audience)
+
+    # Facts and feedback
+
+    def people(self, today: date) -> list[Person]:
+        """The people whose careers the documents state, by name; undated jobs that go on end today."""
+        return group_people(read_facts(self._engine.store, NO_FILTERS, self.audience), today)
+
+    def careers(self, filters: Filters = NO_FILTERS) -> dict[str, Any]:
+        """Careers and projects as the plain data of `footnote facts --json`."""
+        return read_careers(self._engine.store, filters, self.audience)
+
+    def feedback(self, query_id: str, given: Feedback, session: str) -> None:
+        """Save a reader's feedback on an answer; raises what `save_feedback` raises."""
+        limit = self.settings.chat.feedback
+        save_feedback(
+            self._engine.database.engine, query_id, given, session=session, audience=self.audience, limit=limit
+        )
+
+    def feedback_given(self, session: str) -> list[tuple[str, Feedback]]:
+        """(the query, what was given on it) of a reader's session."""
+        return feedback_given(self._engine.database.engine, session)
+
+
+def _for_visitors(answer: Answer) -> Answer:
+    """The answer without the paths of files, the names of settings, and its cost."""
+    return replace(
+        answer,
+        sources=_with_web_addresses(answer.sources),
+        nearest=_with_web_addresses(answer.nearest),
+        notes=tuple(filter(None, map(without_settings, answer.notes))),
+        searched=tuple(map(without_settings, answer.searched)),
+        fallback_reason=without_settings(answer.fallback_reason),
+        usage={},
+        cost=None,
+    )
+
+
+def _with_web_addresses(sources: Sequence[Source]) -> tuple[Source, ...]:
+    return tuple(replace(source, uri=address(source.uri)) for source in sources)
