@@ -66,7 +66,7 @@ VERSIONS: dict[str, int] = {
     PLAIN: 7,
     MARKDOWN: 9,
     HTML: 7,
-    PDF: 8,
+    PDF: 9,
     DOCX: 6,
     PPTX: 6,
     XLSX: 6,

@@ -529,3 +529,37 @@ def test_a_line_that_begins_in_another_font_than_the_last_ended_in_begins_a_bloc
         page += [(60, 700 - 26 * n, name, BOLD, 10), (x, 700 - 26 * n, rest, BODY, 10)]
         page += [(60, 687 - 26 * n, "Ran a kitchen of eighteen people and all of its budget", BODY, 10)]
     assert any(block.startswith("Pell wanted") for block in blocks(load_bytes(make_pdf([page]), "a.pdf")))
+
+
+def test_dates_in_the_gutter_of_titles_stand_beside_their_entries(load_bytes, make_pdf) -> None:
+    jobs = [("2019 - 2023", "Cook, Halden Foods, Leeds"), ("2015 - 2019", "Baker, Quillon and Sons, York")]
+    page = gutter_page(["Work", "Education", "Skills"], [["Kitchens, large and small", *[""] * 8], *BODIES[1:]],
+                       lambda title, y: (60, y, title, BOLD, 14))  # fmt: skip
+    page = [drawing for drawing in page if drawing[2]]
+    for number, (dates, job) in enumerate(jobs):
+        page += [(60, 714 - 40 * number, dates, BODY, 9), (200, 714 - 40 * number, job, BODY, 10)]
+        page += column(["Ran a kitchen of eighteen and its budget."], 200, 701 - 40 * number)
+    text = load_bytes(make_pdf([page]), "a.pdf").text
+    assert all(f"{dates}\t{job}" in text for dates, job in jobs)
+    assert text.index("Work") < text.index("Cook") < text.index("Education")
+
+
+@pytest.mark.parametrize("today", ["Present", "Heute"])
+def test_the_word_for_today_close_to_a_text_is_in_the_column_of_years_above_it(load_bytes, make_pdf, today) -> None:
+    x = 60 + stringWidth(f"{today} ", BODY, 10)
+    dates = [*column(["2019", today], 60, 700), *column(["2015", "2018"], 60, 600)]
+    first = column(["Cook", "Halden Foods, Leeds", "A kitchen of eighteen people"], x, 700)
+    second = column(["Baker", "Quillon and Sons", "Bread for the whole town"], x, 600)
+    text = load_bytes(make_pdf([[*dates, *first, *second]]), "a.pdf").text
+    assert f"2019\t{today}\tCook" in text
+
+
+def test_a_list_item_without_an_indent_goes_on_where_its_line_is_full(load_bytes, make_pdf) -> None:
+    item = ["- Moved the archive of the harbour into one searchable store, together with the Oakhurst Institute of",
+            "Technology, and cut the cost of it."]  # fmt: skip
+    page = column([*item, "March 2019 - May 2021", "- Trained colleagues"], 60, 700)
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")) == [
+        " ".join(item),
+        "March 2019 - May 2021",
+        "- Trained colleagues",
+    ]

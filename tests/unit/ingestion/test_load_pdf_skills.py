@@ -111,3 +111,15 @@ def test_a_label_as_wide_as_its_column_is_not_continued_by_the_next_label(load_b
         "Wheels & presses\tkick wheel, slab roller",
         "Glazes & ash\tshino, celadon, tenmoku, and oribe",
     ]
+
+
+def test_a_lone_word_in_small_letters_below_a_short_line_is_an_item(load_bytes, make_pdf) -> None:
+    items = ["Java", "SQL", "dbt", "PostgreSQL", "Stakeholder Management", "Airflow"]
+    page = [(60, 740 - 13 * number, item, BODY, 10) for number, item in enumerate(items)]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")) == items
+
+
+def test_a_list_between_commas_goes_on_where_its_line_is_full(load_bytes, make_pdf) -> None:
+    lines = ["Budgeting, Menu design, Public", "Speaking, Rotas"]
+    page = [(60, 740 - 13 * number, line, BODY, 10) for number, line in enumerate([*lines, "Trade"])]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")) == [" ".join(lines), "Trade"]

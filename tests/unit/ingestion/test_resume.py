@@ -140,7 +140,9 @@ def test_headings_in_a_column_of_their_own_open_sections() -> None:
     assert [piece.kind for piece in pieces_of(text)] == ["contact", "job", "skills"]
 
 
-def test_a_column_continues_its_section_on_the_next_page() -> None:
+@pytest.mark.parametrize("is_headed", [False, True])
+def test_a_column_continues_its_section_on_the_next_page(is_headed: bool) -> None:
+    """Also below a line that goes across both columns."""
     parts = ["SKILLS", "Go, SQL", "EXPERIENCE", "Fathom | Engineer | 2019 – 2021", "LANGUAGES", "English (native)"]
     parts += ["Oakline | Developer | 2016 – 2019", "- Built it"]
     places = [
@@ -153,6 +155,8 @@ def test_a_column_continues_its_section_on_the_next_page() -> None:
         (2, 250, 700),
         (2, 250, 680),
     ]
+    if is_headed:
+        parts, places = ["Ana Brook, Developer", *parts], [(1, 50, 740), *places]
     text = "\n\n".join(parts)
     starts = [text.index(part) for part in parts]
     blocks = [
@@ -160,11 +164,11 @@ def test_a_column_continues_its_section_on_the_next_page() -> None:
         for start, part in zip(starts, parts, strict=True)
     ]
     boxes = [
-        LineBox(start, start + len(part), page, x, y, x + 150, y + 10)
+        LineBox(start, start + len(part), page, x, y, x + (350 if part.startswith("Ana") else 150), y + 10)
         for start, part, (page, x, y) in zip(starts, parts, places, strict=True)
     ]
     pieces = pieces_of(text, blocks, boxes)
-    assert [(piece.kind, piece.section_path[-1]) for piece in pieces] == [
+    assert [(piece.kind, piece.section_path[-1]) for piece in pieces[is_headed:]] == [
         ("skills", "SKILLS"),
         ("job", "EXPERIENCE"),
         ("language", "LANGUAGES"),

@@ -362,3 +362,10 @@ def test_headings_that_are_dates_begin_entries_of_a_section_without_a_known_name
 def test_the_name_is_the_one_that_an_address_has(head: str) -> None:
     text = f"{head}\n\n# Experience\n\nStaff Engineer, Harrow NV\t2021 – Present\n\n# Skills\n\nGo, Rust\n"
     assert [person.name for person in records(text, PersonFacts) if person.name] == ["Ann Lee"]
+
+
+def test_short_items_below_unknown_titles_are_skills_where_no_section_of_them_is() -> None:
+    groups = "## DATA\n\nSQL\n\nR\n\n## BUSINESS\n\nTerraform, Linux\n\n"
+    text = f"# Ann Lee\n\n## PROFILE\n\nI like boats.\n\n{groups}## LANGUAGES\n\nEnglish (native)\n"
+    assert [record.skills for record in records(text, SkillsFacts)] == [("SQL", "R"), ("Terraform", "Linux")]
+    assert ("SQL", "R") not in [each.skills for each in records(f"{text}\n## SKILLS\n\nGo, Rust\n", SkillsFacts)]

@@ -215,8 +215,13 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
         limit = last.limit if last.bold else last.right[0].x0 - 0.5 * last.size
         return not line.right and _fills(last, line, limit)
     if line.text[0].islower():
-        return True
+        return _may_wrap(last, line, edge)
     return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
+
+
+def _may_wrap(last: PdfLine, line: PdfLine, edge: Edge) -> bool:
+    """True if a line in small letters may go on from the one above: a lone word below a short line is an item."""
+    return " " in line.text or _fills(last, line, (last.x0 + edge.right) / 2)
 
 
 def _changes_font(last: PdfLine, line: PdfLine) -> bool:
@@ -229,7 +234,9 @@ def _begins_nearby(group: LineGroup, line: PdfLine, edge: Edge) -> bool:
     """True if a line at the usual distance begins a block: by indent, space left above it, or dates."""
     last = group.lines[-1]
     if group.kind == "list":
-        return line.x0 < group.lines[0].x0 + 0.3 * line.size
+        begin = group.lines[0].x0
+        goes_on = line.x0 > begin - _FLUSH and _fills(last, line, edge.right - 2 * line.size)
+        return line.x0 < begin + 0.3 * line.size and (not goes_on or _is_dated(line.text))
     indent = _INDENT * line.size
     inside = last.x0 > edge.left + _FLUSH and max(last.x0, line.x0) > edge.left + 3 * line.size
     flush_right = inside and abs(last.x1 - line.x1) < _FLUSH < abs(last.x0 - line.x0)  # its left edge is ragged
@@ -279,7 +286,9 @@ def _is_item(group: LineGroup, line: PdfLine, below: PdfLine | None, edge: Edge)
     if width > _NARROW and not line.text[0].isupper():
         return False
     in_last_font = bool(last.breaks) and last.font != last.end_font == line.font and not line.breaks
-    in_list = _is_labelled(group.lines[0].text) and "," in last.text and not _is_labelled(line.text)
+    commas = line.text.count(",") and sum(each.text.count(",") for each in group.lines)
+    is_full = commas > 1 and _fills(last, line, edge.right - line.size)
+    in_list = (_is_labelled(group.lines[0].text) or is_full) and "," in last.text and not _is_labelled(line.text)
     prose = (
         any(above.text[0].islower() for above in group.lines[1:])
         or (line.text[-1] == "." and last.text[-1] != "." and "," in line.text)

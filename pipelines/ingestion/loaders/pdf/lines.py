@@ -9,6 +9,8 @@ from itertools import pairwise
 from pipelines.bullets import mark_end
 from pipelines.contacts import begins_address, is_host
 from pipelines.ingestion.loaders.pdf.words import Word
+from pipelines.ingestion.loaders.rendering import DATED
+from pipelines.text import fold
 
 HEADING_SIZE = 1.12  # least size of a heading, as a multiple of the usual one
 
@@ -23,6 +25,7 @@ _COMMON_START = 3
 _COLUMN_GAP = 0.7
 _RESTYLED_GAP = 0.35
 _OVERLAP = 0.6
+_PAIR = 2  # words of a month and its year
 _SAME_BASELINE = 0.25
 _RAISED = 0.5
 
@@ -174,6 +177,15 @@ def _cut_at(run: list[Word], starts: frozenset[int]) -> list[list[Word]]:
     return pieces
 
 
+def is_bare_date(text: str) -> bool:
+    """True for a year or a month and nothing else, and for the word for today."""
+    from pipelines.ingestion.parsers.careers.dates import PRESENT  # the parsers load what sources do without
+
+    words = text.split()
+    is_year = len(words) <= _PAIR and words[-1].isdecimal() and bool(DATED.search(text))
+    return is_year or bool(DATED.fullmatch(text)) or (len(words) == 1 and fold(text) in PRESENT)
+
+
 def _line(words: Sequence[Word], page: int, order: int) -> PdfLine:
     lettered = [word for word in words if any(map(str.isalnum, word.text))] or list(words)
     sizes: dict[float, int] = {}
@@ -215,12 +227,17 @@ def _breaks(words: Sequence[Word]) -> Iterator[int]:
 
 
 def _join_pieces(lines: list[PdfLine]) -> list[PdfLine]:
-    """The lines, with pieces joined that are side by side but were drawn apart."""
+    """The lines, with pieces joined that are side by side but were drawn apart.
+
+    The word for today where other lines begin with a year is in a column of its own.
+    """
+    dated = {round(line.x0) for line in lines if DATED.fullmatch(line.text)}
     done: list[PdfLine] = []
     for row in group_rows(lines):
         for line in row:
             last = done[-1] if done else None
-            if last and same_row(last, line) and _stands_next(last, line):
+            is_note = last is not None and round(last.x0) in dated and is_bare_date(last.text)
+            if last and not is_note and same_row(last, line) and _stands_next(last, line):
                 done[-1] = merge_lines(last, line)
             else:
                 done.append(line)

@@ -5,7 +5,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from pipelines.bullets import SIGNS, mark_end
-from pipelines.ingestion.loaders.pdf.lines import HEADING_SIZE, PdfLine, group_rows, merge_lines, usual_size
+from pipelines.ingestion.loaders.pdf.lines import (
+    HEADING_SIZE,
+    PdfLine,
+    group_rows,
+    is_bare_date,
+    merge_lines,
+    usual_size,
+)
 from pipelines.ingestion.loaders.rendering import DATED
 from pipelines.text import fold, word_parts
 
@@ -21,7 +28,6 @@ _JOINING = frozenset("and to bis und à au et a y e al".split())
 _CONTINUING = frozenset("and to present current".split())
 _MIN_MONTH = 3  # letters
 _NEAR_LINES = 4
-_PAIR = 2  # words of a month and its year
 _EVEN = 1.1  # of the least distance
 
 
@@ -106,7 +112,7 @@ def body_edge(rows: Sequence[Sequence[PdfLine]], known: Sequence[float] = ()) ->
 
 def _lower_dates(notes: Sequence[PdfLine]) -> set[int]:
     """The ids of dates that stand right below a date, where dates do so in twos: "2019" above "2022"."""
-    dates = [note for note in notes if _is_bare_date(note.text)]
+    dates = [note for note in notes if is_bare_date(note.text)]
     gaps = [(above.y - note.y) / note.size for above, note in pairwise(dates) if above.page == note.page]
     nearest = min((gap for gap in gaps if gap > 0), default=_CLOSE)
     close = [
@@ -116,15 +122,6 @@ def _lower_dates(notes: Sequence[PdfLine]) -> set[int]:
     ]
     is_paired = all(after - before > 1 for before, after in pairwise(close))
     return {id(dates[number]) for number in close} if is_paired else set()
-
-
-def _is_bare_date(text: str) -> bool:
-    """True for a year or a month and nothing else, and for the word for today."""
-    from pipelines.ingestion.parsers.careers.dates import PRESENT  # the parsers load what sources do without
-
-    words = text.split()
-    is_year = len(words) <= _PAIR and words[-1].isdecimal() and bool(DATED.search(text))
-    return is_year or bool(DATED.fullmatch(text)) or (len(words) == 1 and fold(text) in PRESENT)
 
 
 def _is_left_note(line: PdfLine, row: Sequence[PdfLine], x: float, stream: Sequence[PdfLine]) -> bool:

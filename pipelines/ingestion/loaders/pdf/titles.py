@@ -88,12 +88,13 @@ def _titled_strips(lines: Sequence[PdfLine], edge: float) -> list[Strip]:
     for line in sorted(lines, key=lambda line: -_height(line, edge)):
         last = strips[-1][0][-1] if strips and is_open else None
         is_left = line.x1 < edge - _GAP
+        is_note = is_left and is_open and bool(DATED.search(line.text))  # of the entry beside it
         if is_left and last and _style([last]) == _style([line]) and 0 < last.y - line.y < _WRAPPED * line.size:
             strips[-1] = (*strips[-1][0], line), strips[-1][1]
-        elif is_left and beside.get(id(line), is_open):
+        elif is_left and not is_note and beside.get(id(line), is_open):
             strips.append(((line,), []))
             is_open = True
-        elif line.x0 < edge - _ALIGNED:
+        elif line.x0 < edge - _ALIGNED and not is_note:
             is_open = False  # it goes across the edge, or text stands elsewhere beside it
         elif is_open:
             strips[-1][1].append(line)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from pipelines.blocks import text_blocks
+from pipelines.contacts import email_in, is_link
 from pipelines.facts import CareerRecord, Facts, UnreadLine, records_of
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges
 from pipelines.ingestion.parsers.careers.people import is_addressed, is_name
@@ -25,6 +26,7 @@ from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
+_MAX_ITEM_WORDS = 4
 _NEAR_NAME = 200  # characters down to the addresses below a name
 # Sections whose dates are no career of their own.
 _BESIDE_CAREER = frozenset(
@@ -101,6 +103,21 @@ def _is_named_above(text: str, line: ResumeLine, below: Sequence[ResumeLine]) ->
     """True for a line like a person's name with a position below it."""
     name, *others = (words_of(text[one.body : one.end]) for one in (line, *below))
     return is_name(name.split()) and not title_score(name) and any(title_score(words) >= 1 for words in others)
+
+
+def _with_skills(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
+    """The parts; if none is a section of skills, unnamed ones that list short items and no dates become such."""
+    if any(part.section in ("skills", "top_skills") for part in parts):
+        return list(parts)
+    return [replace(part, section="skills") if _lists_items(text, part) else part for part in parts]
+
+
+def _lists_items(text: str, part: SectionPart) -> bool:
+    if part.section or not part.heading or not part.lines:
+        return False
+    items = [item for line in part.lines for item in text[line.body : line.end].split(",")]
+    are_short = all(len(item.split()) <= _MAX_ITEM_WORDS and not date_ranges(item) for item in items)
+    return are_short and len(items) > 1 and not any(is_link(item) or email_in(item) for item in items)
 
 
 def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
@@ -256,7 +273,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 17
+    version: int = 18
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -269,7 +286,8 @@ class ResumeParser(SpanParser):
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
-        parts = _with_talks(text, _with_experience(text, _with_name(text, parts_of(text, blocks, boxes))))
+        parts = _with_experience(text, _with_name(text, parts_of(text, blocks, boxes)))
+        parts = _with_talks(text, _with_skills(text, parts))
         if not any(part.section for part in parts if part.heading or part.section == "experience"):
             pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
         else:

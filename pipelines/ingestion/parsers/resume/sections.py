@@ -35,6 +35,7 @@ _BREAK = 3
 _IS_PLACE = 2
 _HEADED = 2  # sections
 _MAX_FOOT, _FAR = 3, 3.0  # lines of a footer; their distance from the text in heights of a line
+_JUMP = 0.8  # heights of a line that a column begins above the end of the one before, at least
 _NEAR_DATES = 4
 
 
@@ -51,23 +52,35 @@ class ColumnRun:
 
 
 def column_runs(boxes: Sequence[LineBox]) -> list[ColumnRun]:
-    """The column runs in reading order; one begins at each page, and where the text jumps up to the side."""
+    """The column runs in reading order; one begins at each page, and where the text jumps up beside its last lines.
+
+    The edges of a run are those of its lines beside the next one: above them a line may go across both.
+    """
+    runs: list[list[LineBox]] = []
     found: list[ColumnRun] = []
-    last: LineBox | None = None
     for box in boxes:
         if box.end <= box.start:
             continue
-        beside = last and box.y0 > last.y1 and (box.x0 >= found[-1].x1 or box.x1 <= found[-1].x0)
-        if last is None or box.page != last.page or beside:
-            found.append(ColumnRun(box.start, box.end, box.page, box.x0, box.x1))
-        else:
-            now = found.pop()
-            found.append(ColumnRun(now.start, box.end, box.page, min(now.x0, box.x0), max(now.x1, box.x1)))
-        last = box
+        last = runs[-1][-1] if runs else None
+        is_far = last is not None and box.y0 - last.y1 > _JUMP * (box.y1 - box.y0)
+        beside = [one for one in runs[-1] if one.y0 < box.y1] if is_far else []
+        is_new = last is None or box.page != last.page
+        if is_new or (beside and (box.x0 >= max(one.x1 for one in beside) or box.x1 <= min(one.x0 for one in beside))):
+            if not is_new:
+                found[-1] = _run(runs[-1], beside)
+            runs.append([])
+            found.append(_run([box], [box]))
+        runs[-1].append(box)
+        found[-1] = _run(runs[-1], runs[-1])
     pages: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(found):
         pages[one.page].append(number)
     return [replace(one, before=_continued_run(found, one, pages.get(one.page - 1, []))) for one in found]
+
+
+def _run(lines: Sequence[LineBox], edges: Sequence[LineBox]) -> ColumnRun:
+    x0, x1 = min(one.x0 for one in edges), max(one.x1 for one in edges)
+    return ColumnRun(lines[0].start, lines[-1].end, lines[0].page, x0, x1)
 
 
 def _continued_run(found: Sequence[ColumnRun], one: ColumnRun, earlier: Sequence[int]) -> int:
