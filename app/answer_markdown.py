@@ -8,7 +8,7 @@ from dataclasses import asdict
 from app.conversation import Exchange, written_by
 from app.typeset import literal
 from app.wording import FINDING, how_it_ended, near_heading, place, readable
-from pipelines.answers import Sentence, Source
+from pipelines.answers import Answer, Sentence, Source
 from pipelines.query.careers.computed_answer import CAREER_FACTS
 from pipelines.query.layout import blocks_of
 from pipelines.query.pack import Pack, pack_json
@@ -21,6 +21,12 @@ _DISPUTED = "one side of what the sources disagree about"
 def as_markdown(exchange: Exchange) -> str:
     """An exchange as a Markdown file: the answer with the chat's numbers, then each source with its cited words."""
     return "\n\n".join(_parts(exchange, exchange.numbers())) + "\n"
+
+
+def numbered_markdown(answer: Answer) -> str:
+    """An answer with its own numbers, then each cited source with its words; of an abstention what came nearest."""
+    exchange = Exchange.of(Message(answer.question, answer=answer))
+    return "\n\n".join(_parts(exchange, {n: n for n in exchange.sources})[1:])
 
 
 def pack_archive(pack: Pack) -> bytes:

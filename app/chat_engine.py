@@ -10,7 +10,7 @@ from app.door import Door
 from app.face import data_url
 from app.health import HealthDesk
 from app.inspection import Inspection
-from app.jobs import Jobs, bring_back, set_aside
+from app.jobs import bring_back, set_aside
 from app.shelf import Shelved
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
@@ -24,7 +24,7 @@ from pipelines.store.conversations import Archive, Holder
 from pipelines.store.database import reading
 from pipelines.store.document_details import KeptVersion, kept_versions
 from pipelines.store.persona import read_persona, save_persona
-from pipelines.types import Audience, Filters, Turn
+from pipelines.types import Filters, Turn
 
 
 class ChatEngine(Door):
@@ -34,10 +34,6 @@ class ChatEngine(Door):
         super().__init__(engine, "visitor" if engine.settings.chat.visitor else "owner")
         self._writer = writer
         self._executor = executor
-
-    def seen_by(self, audience: Audience) -> Door:
-        """The door of an audience to the same engine."""
-        return self if audience == self.audience else Door(self._engine, audience)
 
     def ask(self, question: str) -> Answer:
         """The answer to a question that nobody asked; it is not logged."""
@@ -75,11 +71,6 @@ class ChatEngine(Door):
     def inspection(self) -> Inspection:
         """The logged questions, for the owner."""
         return Inspection(self._engine)
-
-    @property
-    def jobs(self) -> Jobs:
-        """What the worker is asked to do."""
-        return Jobs(self._engine.database.engine, self._uploads, self.settings.web.private_hosts)
 
     def try_questions(self) -> None:
         """Try questions about new documents."""
@@ -124,10 +115,6 @@ class ChatEngine(Door):
             self._executor,
             stop=stop or threading.Event(),
         )
-
-    @property
-    def _uploads(self) -> Path:
-        return self.settings.home.resolve() / "uploads"
 
 
 def build_chat_engine(settings: Settings) -> ChatEngine:

@@ -1,11 +1,12 @@
 """What every door does for one audience: the chat, the command line, the MCP server and the HTTP API."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.careers import read_careers
 from app.serialise import serialise
@@ -21,7 +22,7 @@ from pipelines.query.pack import Pack, pack_answer
 from pipelines.query.search import Request
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, document_details
-from pipelines.store.documents import find_documents, lines_of, names_of_documents, passage, passages
+from pipelines.store.documents import find_documents, lines_of, load_document, names_of_documents, passage
 from pipelines.store.facts import read_facts, stated_people
 from pipelines.store.known_names import only_person
 from pipelines.store.originals import original_path
@@ -30,6 +31,9 @@ from pipelines.store.query_log import Feedback, feedback_given, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.versions import hashes_of
 from pipelines.types import Audience, Filters, LineBox, Mode, Turn
+
+if TYPE_CHECKING:
+    from app.jobs import Jobs
 
 NO_FILTERS = Filters()
 MOST_AROUND = 20_000  # characters on each side of a span
@@ -40,8 +44,13 @@ class Door:
 
     def __init__(self, engine: QueryEngine, audience: Audience = "owner") -> None:
         self._engine = self._speaking = engine
+        self._others: dict[Audience, Door] = {audience: self}
         self.settings = engine.settings
         self.audience = audience
+
+    def seen_by(self, audience: Audience) -> "Door":
+        """The door of an audience to the same engine."""
+        return self._others.setdefault(audience, Door(self._engine, audience))
 
     @property
     def model_name(self) -> str:
@@ -171,30 +180,30 @@ class Door:
             NotFound: If there is no such document, or the span does not lie in it.
         """
         document_id = self.find(named)
-        span = (document_id, start, 2**31 - 1 if end is None else end)
-        around = min(max(around, 0), MOST_AROUND)
         with reading(self._engine.database.engine, "reading a passage") as connection:
-            row = passages(connection, [span], self.audience).get(span) if 0 <= start < span[2] else None
-            cut = passage(connection, document_id, span[1:], around=around, audience=self.audience)
-        if row is None or cut is None or not row.text or (end is not None and len(row.text) < end - start):
+            document = load_document(connection, document_id, self.audience)
+        text = document.text if document else ""
+        stop, around = len(text) if end is None else end, min(max(around, 0), MOST_AROUND)
+        if document is None or not 0 <= start < stop <= len(text):
             raise NotFound(
-                f"{named[:200]} has no characters {start} to {'its end' if end is None else end}.",
+                f"{named[:200]!r} has no characters {start} to {stop}: it ends at {len(text)}.",
                 hint="Take `start` and `end` of a source or a search result.",
             )
-        before, text, after = cut
         return {
-            "document_id": document_id,
-            "document": row.name,
-            "title": row.title,
-            "uri": row.source_uri if self.audience == "owner" else address(row.source_uri),
-            "category": row.category,
-            "page": sum(1 for first in row.pages or () if first <= start) or None,
-            "content_sha": row.content_sha,
+            "document_id": document.id,
+            "document": document.name,
+            "title": document.title,
+            "uri": document.source_uri if self.audience == "owner" else address(document.source_uri),
+            "category": document.category,
+            "content_sha": document.content_sha,
+            "page": bisect_right(document.pages, start) or None,
+            "line_start": document.first_line + text.count("\n", 0, start),
+            "line_end": document.first_line + text.count("\n", 0, stop),
             "start": start,
-            "end": start + len(text),
-            "before": before,
-            "text": text,
-            "after": after,
+            "end": stop,
+            "before": text[max(0, start - around) : start],
+            "text": text[start:stop],
+            "after": text[stop : stop + around],
         }
 
     def original(self, document_id: str) -> Path | None:
@@ -208,6 +217,19 @@ class Door:
         """Where the lines of these spans stand on the pages of a document that may be seen."""
         with reading(self._engine.database.engine, "finding the lines of a passage") as connection:
             return lines_of(connection, document_id, spans, self.audience)
+
+    # What a worker is asked to do, for the owner
+
+    @property
+    def jobs(self) -> "Jobs":
+        """What the worker is asked to do."""
+        from app.jobs import Jobs  # what ingests is loaded only where it is asked for
+
+        return Jobs(self._engine.database.engine, self._uploads, self.settings.web.private_hosts)
+
+    @property
+    def _uploads(self) -> Path:
+        return self.settings.home.resolve() / "uploads"
 
     # Facts and feedback
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 OPENAI_BASE = "https://api.openai.com/v1"
@@ -367,6 +367,42 @@ class ChatSettings(_Stage):
     feedback: int = Field(200, ge=0, description="limit of feedback entries per browser session; 0 = no feedback")
 
 
+Scope = Literal["read", "ask", "ingest"]
+
+
+class BearerToken(_Stage):
+    """A bearer token: what it may do, and as whom."""
+
+    token: SecretStr = Field(min_length=16)
+    scopes: frozenset[Scope] = frozenset({"read", "ask"})
+    audience: Literal["owner", "visitor"] = "visitor"
+
+    @model_validator(mode="after")
+    def _visitors_ingest_nothing(self) -> "BearerToken":
+        if "ingest" in self.scopes and self.audience == "visitor":
+            raise ValueError("the scope ingest needs the audience owner")
+        return self
+
+
+class ServeSettings(_Stage):
+    """Servers for programs and agents: address, tokens, limits."""
+
+    host: str = Field("127.0.0.1", description="any other than a loopback address needs tokens")
+    port: int = Field(8502, ge=1, le=65535, description="the port of `footnote mcp --http`")
+    tokens: tuple[BearerToken, ...] = Field(
+        (),
+        description='JSON list such as [{"token": "16 characters or more", "scopes": ["read", "ask"], "audience": '
+        '"visitor"}];\nscopes are read, ask and ingest, audiences visitor (only public documents) and owner. Empty = '
+        "whoever reaches\nthe loopback address is the owner",
+    )
+    origins: tuple[Annotated[str, Field(pattern=r"^https?://[^\s/]+$")], ...] = Field(
+        (), description='JSON list of sites whose pages may call the API, such as ["https://me.example"]'
+    )
+    per_minute: int = Field(
+        600, ge=0, description="limit of requests a minute of each token and address; 0 = none. Without tokens none"
+    )
+
+
 class LogSettings(_Stage):
     """Log messages on stderr."""
 
@@ -463,6 +499,7 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     persona: PersonaSettings = PersonaSettings()
     chat: ChatSettings = ChatSettings()
+    serve: ServeSettings = ServeSettings()
     log: LogSettings = LogSettings()
 
     @field_validator("home", mode="before")
@@ -471,7 +508,12 @@ class Settings(BaseSettings):
         return default_home() if value == "" else value
 
     @field_validator(
-        "database_url", "openai_api_key", "openrouter_api_key", "github_token", "notion_token", mode="before"
+        "database_url",
+        "openai_api_key",
+        "openrouter_api_key",
+        "github_token",
+        "notion_token",
+        mode="before",
     )
     @classmethod
     def _blank_is_unset(cls, value: object) -> object:

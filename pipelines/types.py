@@ -225,6 +225,7 @@ class Filters:
     kind: tuple[str, ...] = ()
     document: tuple[str, ...] = ()
     phrase: tuple[str, ...] = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")  # where a caller states them
 
     def __bool__(self) -> bool:
         return self != Filters()

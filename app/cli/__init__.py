@@ -18,6 +18,7 @@ from app.cli import (
     models,
     runs,
     search,
+    serve,
     status,
 )
 from app.cli.output import print_json, warn
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _module in (ingest, status, search, ask, facts, chat, runs, maintenance):
+for _module in (ingest, status, search, ask, facts, chat, serve, runs, maintenance):
     app.add_typer(_module.verbs)
 for _name, _group in (
     ("db", maintenance.db), ("models", models.group), ("eval", evaluate.group), ("bench", bench.group),

@@ -1,7 +1,5 @@
 """`footnote chat`: the Streamlit server in this process, on one address, with no telemetry."""
 
-import errno
-import ipaddress
 import os
 import socket
 import sys
@@ -15,12 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
+from app.address import free_port, is_loopback
 from app.cli.options import option, settings_now
 from pipelines.errors import ConfigError, ServiceUnavailable
 
 verbs = typer.Typer()
 MAIN_SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
-PORTS_TRIED = 20
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _START_SECONDS = 30.0
 _ROOT = '<div id="root"></div>'
@@ -95,16 +93,6 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int, frame_an
         _serve(flags(host, free, headless=headless, max_upload_mb=max_upload_mb), frame_ancestors)
 
 
-def is_loopback(host: str) -> bool:
-    """True if only this machine reaches the address: `localhost`, 127.0.0.0/8 or ::1."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[str]:
     """Streamlit's flags: they outrank its files and its environment variables."""
     options = {
@@ -124,31 +112,6 @@ def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[s
     allowed = dict.fromkeys((*_LOOPBACK, "[::1]", host))
     given = [f"--{name}={value}" for name, value in options.items()]
     return given + [f"--server.allowedHosts={name}" for name in allowed]
-
-
-def free_port(host: str, port: int) -> int:
-    """`port` when nothing listens there, else the next free one after it."""
-    for candidate in range(port, min(port + PORTS_TRIED, 65536)) if port else (0,):
-        try:
-            return _bind(host, candidate)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                continue
-            raise ConfigError(
-                f"The chat cannot listen on {host} port {candidate}: {error.strerror or error}.",
-                hint="Set FOOTNOTE_CHAT__HOST to an address of this machine and FOOTNOTE_CHAT__PORT above 1023.",
-            ) from error
-    raise ServiceUnavailable(
-        f"No port from {port} to {port + PORTS_TRIED - 1} is free on {host}.", hint="Choose another one with --port."
-    )
-
-
-def _bind(host: str, port: int) -> int:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((host, port))
-        return int(probe.getsockname()[1])
 
 
 def _announce(host: str, port: int) -> None:

@@ -54,6 +54,7 @@ from pipelines.types import (
 )
 
 Event = AnswerEvent | Answer
+_NOT_OF_ANSWERS = {"home", "database_url", "log", "serve"}  # settings
 _OFFERED = 2  # stored questions of an abstention
 
 
@@ -108,7 +109,7 @@ class QueryEngine(BaseQueryEngine):
 
     def __post_init__(self) -> None:
         super().__init__(callback_manager=None)
-        relevant = self.settings.model_dump(mode="json", exclude={"home", "database_url", "log"})
+        relevant = self.settings.model_dump(mode="json", exclude=_NOT_OF_ANSWERS)
         self._settings_fingerprint = fingerprint(relevant)
 
     @property

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.chat import MAIN_SCRIPT, chat, flags, free_port, is_loopback
+from app.address import free_port, is_loopback
+from app.cli.chat import MAIN_SCRIPT, chat, flags
 from config.settings import ChatSettings, Settings
 from pipelines.errors import ConfigError
 

@@ -49,7 +49,7 @@ def test_a_setting_that_is_wrong_is_named_with_what_to_do(
         ("FOOTNOTE_RETRIEVAL__MAX_CHARACTERS", "See .env.example."),
         ("FOOTNOTE_ANSWER__MAX_TOKENS", "See .env.example."),
         ("FOOTNOTE_NOTION__DELAY_SECONDS", "See .env.example."),
-        ("FOOTNOTE_PORT", "Did you mean FOOTNOTE_CHAT__PORT?"),
+        ("FOOTNOTE_PORT", "Did you mean FOOTNOTE_CHAT__PORT or FOOTNOTE_SERVE__PORT?"),
     ],
 )
 @pytest.mark.parametrize("where", ["environment", "file"])
