@@ -16,6 +16,7 @@ from pipelines.facts import (
     ProjectFacts,
     SkillsFacts,
     SummaryFacts,
+    UnreadLine,
     records_of,
 )
 from pipelines.ingestion.parsers.linkedin import LinkedInParser
@@ -529,3 +530,21 @@ def test_a_wrapped_study_is_one_and_a_duration_names_no_company() -> None:
     assert {company for company, *_ in jobs(text)} == {"Acme"}
     (school,) = facts(text, EducationFacts)
     assert (school.degree, school.area) == ("Master of Science", "Computer Science and Engineering")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "unread"),
+    [
+        (JOBS, []),
+        (
+            JOBS.replace("Acme Corp\n5 years 2 months\nSenior Engineer\n", ""),
+            ["January 2020 - Present (3 years 2 months)"],
+        ),
+        (f"{JOBS}Solo Trip\nCareer break\n2010 - 2012 (2 years)\n", []),
+    ],
+)
+def test_dates_of_jobs_that_were_not_read_are_stated(jobs: str, unread: list[str]) -> None:
+    text = f"{SIDEBAR}{jobs}{SCHOOLS}"
+    found = facts(text, UnreadLine)
+    assert [text[slice(*line.span)] for line in found] == unread
+    assert {line.about for line in found} <= {"job"}

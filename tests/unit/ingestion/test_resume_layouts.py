@@ -16,7 +16,7 @@ from pipelines.facts import (
     records_of,
 )
 from pipelines.ingestion.parsers.resume import ResumeParser
-from pipelines.types import LineBox
+from pipelines.types import Document, LineBox
 
 TWO = [("Harrow NV", "Staff Engineer"), ("Pell Ltd", "Senior Engineer")]
 TEAMS = [("Quillon Corp", "Manager, Payments"), ("Quillon Corp", "Senior Engineer, Ledger")]
@@ -369,3 +369,28 @@ def test_short_items_below_unknown_titles_are_skills_where_no_section_of_them_is
     text = f"# Ann Lee\n\n## PROFILE\n\nI like boats.\n\n{groups}## LANGUAGES\n\nEnglish (native)\n"
     assert [record.skills for record in records(text, SkillsFacts)] == [("SQL", "R"), ("Terraform", "Linux")]
     assert ("SQL", "R") not in [each.skills for each in records(f"{text}\n## SKILLS\n\nGo, Rust\n", SkillsFacts)]
+
+
+def test_a_heading_that_could_be_no_name_is_passed_over() -> None:
+    text = "## profile-pic\n\n# ANN KESTREL\n\n## MARKETING LEAD\n\n### WORK\n\nHarrow NV\t2019 - 2021\n\n#### COOK\n"
+    assert [person.name for person in records(text, PersonFacts)] == ["ANN KESTREL"]
+
+
+@pytest.mark.parametrize(
+    ("file", "below", "name"),
+    [
+        ("people/CV Ann Kestrel (2025).pdf", "", "Ann Kestrel"),
+        ("AnnKestrel_resume.docx", "# References\n\nOf Ann KESTREL: good.", "Ann KESTREL"),
+        ("John Smith.pdf", "", ""),
+        ("John Smith.pdf", "John Smith, signed", "John Smith"),
+        ("Resume Final Version.pdf", "", ""),
+        ("resume-2025.pdf", "", ""),
+    ],
+)
+def test_the_name_of_the_file_names_whom_the_text_does_not(file: str, below: str, name: str) -> None:
+    text = f"+49 341 5550199\n\n# Experience\n\nHarrow NV | Cook | 2019 - 2021\n\n{below}".rstrip()
+    document = Document("1", text, f"file:///{file}", "file:///", "file", file, "text/markdown", len(text), "sha")
+    pieces = ResumeParser().split(document)
+    people = [each for piece in pieces for each in records_of(piece.facts) if isinstance(each, PersonFacts)]
+    assert {person.name for person in people if person.name} == ({name} if name else set())
+    assert all(person.name in text or person.name in pieces[0].lead for person in people)

@@ -182,6 +182,11 @@ def test_the_jobs_of_a_year_are_those_that_reach_into_it() -> None:
             "Earlier: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
         ),
         (
+            "What did you do before?",
+            "Earlier: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
+        ),
+        ("What did you do before the meeting?", ""),
+        (
             "Which companies has she worked for previously?",
             "Earlier: Consultant at Beta (2020-02 - 2021-01); Data Engineer at Acme (2018-01 - 2020-01).",
         ),

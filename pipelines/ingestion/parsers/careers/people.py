@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby, pairwise
+from pathlib import PurePosixPath
 
 from pipelines.contacts import phones_in
 from pipelines.facts import PersonFacts, SummaryFacts
@@ -15,6 +17,9 @@ from pipelines.structure import sentences
 from pipelines.text import fold, letters_of, plain, word_parts
 
 MAX_SUMMARY = 600
+DOCUMENT_TITLES = frozenset(
+    map(fold, ("resume", "cv", "curriculum vitae", "curriculum", "vitae", "lebenslauf", "currículo"))
+)
 _MIN_WORDS = 6
 _MAX_NAME_WORDS, _MAX_INTRODUCED = 6, 4
 _MAX_IN_SCRIPT = 4  # letters of a name without spaces, as in Chinese or Korean
@@ -132,6 +137,19 @@ def is_addressed(name: str, addresses: str) -> bool:
         return False
     first, last = parts[0], parts[-1]
     return any(form in known for form in (first + last, last + first, first[0] + last))
+
+
+def name_of_file(file: str) -> str:
+    """The person's name in that of a file ("CV Ann Kestrel (2025).pdf", "AnnKestrel_resume.docx"); "" without one."""
+    stem = PurePosixPath(file).stem.partition("(")[0]
+    parted = "".join(
+        f" {char}" if char.isupper() and before.islower() else char for before, char in pairwise(f" {stem}")
+    )
+    words = "".join(char if char.isalpha() or char in "'’" else " " for char in parted).split()
+    runs = [tuple(run) for is_title, run in groupby(words, lambda word: fold(word) in DOCUMENT_TITLES) if not is_title]
+    return next(
+        (" ".join(run) for run in runs if len(run) < _MAX_INTRODUCED and min(map(len, run)) > 1 and is_name(run)), ""
+    )
 
 
 def is_name(words: Sequence[str]) -> bool:

@@ -1,6 +1,7 @@
 """Career records: their dates, their check against the text, and the facts of a piece made of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -11,8 +12,11 @@ from pipelines.facts import (
     JobFacts,
     PersonFacts,
     SeveralFacts,
+    UnreadLine,
+    records_of,
 )
 from pipelines.ingestion.parsers.careers.dates import DateRange
+from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.text import plain
 
 _MAIN = {
@@ -90,3 +94,20 @@ def end_year(dated: DateRange | None) -> int | None:
     if dated is None:
         return None
     return datetime.now(UTC).year if dated.current else int((dated.end_month or dated.start_month)[:4])
+
+
+def states(records: Sequence[CareerRecord], dates: DateRange, place: int) -> bool:
+    """True if one of the records whose span holds a place has these dates."""
+    held = (record for record in records if record.span[0] <= place < record.span[1])
+    stated = {(getattr(record, "start_month", ""), getattr(record, "end_month", None)) for record in held}
+    return (dates.start_month, dates.end_month) in stated
+
+
+def with_unread_lines(pieces: Sequence[Piece], unread: Sequence[UnreadLine]) -> list[Piece]:
+    """The pieces, each with the lines in it from which no job or study was read."""
+    return [
+        replace(piece, facts=combined([*records_of(piece.facts), *held]))
+        if (held := [line for line in unread if piece.start <= line.span[0] < line.span[1] <= piece.end])
+        else piece
+        for piece in pieces
+    ]

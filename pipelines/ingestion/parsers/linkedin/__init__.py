@@ -3,14 +3,30 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Literal
 
 from pydantic import Field
 
-from pipelines.facts import CareerRecord, CertificationFacts, EducationFacts, JobFacts, ProjectFacts
+from pipelines.facts import (
+    CareerRecord,
+    CertificationFacts,
+    EducationFacts,
+    JobFacts,
+    ProjectFacts,
+    UnreadLine,
+    records_of,
+)
 from pipelines.headings import trim_span
-from pipelines.ingestion.parsers.careers.records import combined, supported_by
+from pipelines.ingestion.parsers.careers.dates import durations
+from pipelines.ingestion.parsers.careers.records import (
+    combined,
+    date_fields,
+    states,
+    supported_by,
+    with_unread_lines,
+)
 from pipelines.ingestion.parsers.careers.vocabulary import company_score, is_break, title_score
-from pipelines.ingestion.parsers.linkedin.entries import READERS
+from pipelines.ingestion.parsers.linkedin.entries import READERS, trailing_dates
 from pipelines.ingestion.parsers.linkedin.export import (
     is_typeset,
     typeset_jobs,
@@ -18,7 +34,7 @@ from pipelines.ingestion.parsers.linkedin.export import (
     typeset_schools,
     typeset_sections,
 )
-from pipelines.ingestion.parsers.linkedin.jobs import JobGroup, LinkedInEntry, job_groups
+from pipelines.ingestion.parsers.linkedin.jobs import JobGroup, LinkedInEntry, job_groups, row_dates
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, profile_sections
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, cut_span
@@ -28,6 +44,7 @@ from pipelines.types import Document
 
 _TYPESET = {"person": typeset_person, "education": typeset_schools}
 _KINDS = {"experience": "job"}
+_DATED: dict[str, Literal["job", "study"]] = {"experience": "job", "education": "study", "other": "job"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +96,22 @@ def _groups(section: ProfileSection, text: str) -> list[JobGroup]:
 
 def _records(entries: Sequence[LinkedInEntry]) -> tuple[CareerRecord, ...]:
     return tuple(entry.record for entry in entries if entry.record and not _is_break(entry.record))
+
+
+def _unread_lines(section: ProfileSection, text: str) -> Iterator[UnreadLine]:
+    """The rows of dates in a section of jobs or schools that are those of no entry: something there was not read.
+
+    So is a row of dates and a duration in a section of an unknown name: jobs may be there.
+    """
+    if section.typeset or section.name not in _DATED:
+        return
+    read = [entry.record for group in _groups(section, text) for entry in group.entries if entry.record]
+    for row in section.rows:
+        dated = trailing_dates(row.words) if section.name == "education" else row_dates(row)
+        is_range = dated is not None and bool(dated.end_month or dated.current)
+        is_doubtful = section.name == "other" and not durations(row.words)
+        if dated and is_range and not is_doubtful and not states(read, dated, row.start):
+            yield UnreadLine(span=(row.start, row.end), about=_DATED[section.name], **date_fields(dated))
 
 
 def _is_break(record: CareerRecord) -> bool:
@@ -139,7 +172,7 @@ def _cut(text: str, span: tuple[int, int], limit: int) -> list[tuple[int, int]]:
 
 def _jobs(pieces: Sequence[Piece]) -> bool:
     """True if a piece states a job."""
-    return any(piece.kind == "job" and piece.facts is not None for piece in pieces)
+    return any(isinstance(record, JobFacts) for piece in pieces for record in records_of(piece.facts))
 
 
 class LinkedInParser(SpanParser):
@@ -154,7 +187,7 @@ class LinkedInParser(SpanParser):
     """
 
     name: str = "linkedin"
-    version: int = 7
+    version: int = 8
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -183,4 +216,4 @@ class LinkedInParser(SpanParser):
             begin = end
         if begin < len(text) and text[begin:].strip():
             pieces.extend(Piece(*part) for part in _cut(text, trim_span(text, begin, len(text)), self.max_tokens))
-        return pieces
+        return with_unread_lines(pieces, [line for section in sections for line in _unread_lines(section, text)])

@@ -3,16 +3,22 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from pipelines.blocks import text_blocks
 from pipelines.contacts import email_in, is_link
-from pipelines.facts import CareerRecord, Facts, UnreadLine, records_of
-from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges
-from pipelines.ingestion.parsers.careers.people import is_addressed, is_name
-from pipelines.ingestion.parsers.careers.records import combined, date_fields, job_line
+from pipelines.facts import CareerRecord, Facts, PersonFacts, UnreadLine, records_of
+from pipelines.ingestion.parsers.careers.dates import date_ranges
+from pipelines.ingestion.parsers.careers.people import is_addressed, is_name, name_of_file
+from pipelines.ingestion.parsers.careers.records import (
+    combined,
+    date_fields,
+    job_line,
+    states,
+    with_unread_lines,
+)
 from pipelines.ingestion.parsers.careers.talks import names_talks
 from pipelines.ingestion.parsers.careers.vocabulary import degree_score, has_school, has_title, is_break, title_score
 from pipelines.ingestion.parsers.generic import GenericParser
@@ -22,6 +28,7 @@ from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, spl
 from pipelines.ingestion.parsers.resume.lines import DatedLine, ResumeLine, dated_lines, words_of
 from pipelines.ingestion.parsers.resume.readers import READERS, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
+from pipelines.store.known_names import is_ordinary
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
@@ -155,6 +162,31 @@ def _pieces(text: str, parts: Sequence[SectionPart]) -> Iterator[Piece]:
             yield from by_section[part.section][number] if part.section in by_section else [read_text(text, part)]
 
 
+def _with_name_of_file(text: str, file: str, pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces; if none names the person, the name that the file has does: as the text writes it, else in the header.
+
+    A name that the text does not have must be of words that are not all ordinary ones.
+    """
+    people = [
+        each for piece in pieces for each in records_of(piece.facts) if isinstance(each, PersonFacts) and each.name
+    ]
+    name = name_of_file(file) if pieces and not people else ""
+    at = text.lower().find(name.lower()) if name else -1
+    is_rare = bool(name) and not title_score(name) and not all(map(is_ordinary, name.split()))
+    if at < 0 and not is_rare:
+        return list(pieces)
+    holding = next((number for number, piece in enumerate(pieces) if piece.start <= at < piece.end), 0)
+    piece = pieces[holding]
+    records = records_of(piece.facts)
+    person = next(
+        (each for each in records if isinstance(each, PersonFacts)), PersonFacts(span=(piece.start, piece.end))
+    )
+    named = person.model_copy(update={"name": text[at : at + len(name)] if at >= 0 else name})
+    facts = combined([named, *(each for each in records if each is not person)])
+    found = replace(piece, facts=facts, lead=piece.lead if at >= 0 else piece.lead or name)
+    return [*pieces[:holding], found, *pieces[holding + 1 :]]
+
+
 def _with_headings(pieces: Iterator[Piece]) -> Iterator[Piece]:
     """The pieces, each heading joined to the piece that follows it.
 
@@ -223,24 +255,13 @@ def _facts_of_part(facts: Facts | None, start: int, end: int) -> Facts | None:
     )
 
 
-def _with_unread_lines(text: str, parts: Sequence[SectionPart], pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces, each with the lines in it whose dates are those of no record: something there was not read."""
-    read = [record for piece in pieces for record in records_of(piece.facts) if getattr(record, "start_month", "")]
-    unread = list(_unread_lines(text, parts, read))
-    return [
-        replace(piece, facts=combined([*records_of(piece.facts), *held]))
-        if (held := [line for line in unread if piece.start <= line.span[0] < line.span[1] <= piece.end])
-        else piece
-        for piece in pieces
-    ]
-
-
 def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[CareerRecord]) -> Iterator[UnreadLine]:
+    """The lines whose dates are those of no record: something there was not read."""
     for part in parts:
         for one in () if part.section in _BESIDE_CAREER else dated_lines(text, part.lines):
             about = _may_be_about(one, part.section)
             ranges = [dates for dates in one.dates if dates.end_month or dates.current] if one.anchor and about else []
-            unread = next((dates for dates in ranges if not any(_states(record, dates) for record in read)), None)
+            unread = next((dates for dates in ranges if not states(read, dates, dates.start)), None)
             if unread and about:
                 yield UnreadLine(span=(one.line.start, one.line.end), about=about, **date_fields(unread))
 
@@ -256,12 +277,6 @@ def _may_be_about(one: DatedLine, section: str) -> Literal["job", "study"] | Non
     return "job" if is_titled or section in ("experience", "contact") else None
 
 
-def _states(record: Any, dates: DateRange) -> bool:
-    """True if a record has these dates, at this place."""
-    held = record.span[0] <= dates.start < record.span[1]
-    return held and (record.start_month, record.end_month) == (dates.start_month, dates.end_month)
-
-
 class ResumeParser(SpanParser):
     """Parse a resume into nodes: one per job, study and project, one per other section.
 
@@ -273,7 +288,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 18
+    version: int = 19
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -282,7 +297,8 @@ class ResumeParser(SpanParser):
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
-        return self.pieces(document.text, document.blocks or text_blocks(document.text), document.boxes)
+        pieces = self.pieces(document.text, document.blocks or text_blocks(document.text), document.boxes)
+        return _with_name_of_file(document.text, document.name, pieces)
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
@@ -293,4 +309,5 @@ class ResumeParser(SpanParser):
         else:
             pieces = list(_with_headings(_pieces(text, parts)))
         limited = [limited for piece in pieces for limited in _limited(text, piece, self.max_tokens)]
-        return _with_unread_lines(text, parts, limited)
+        read = [record for piece in limited for record in records_of(piece.facts)]
+        return with_unread_lines(limited, list(_unread_lines(text, parts, read)))

@@ -18,6 +18,7 @@ from pipelines.facts import (
 )
 from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import (
+    DOCUMENT_TITLES,
     could_be_name,
     is_addressed,
     is_name,
@@ -82,7 +83,6 @@ _CONTACT_LABELS = frozenset(
         ),
     )
 )  # fmt: skip
-_DOCUMENT_TITLES = frozenset(map(fold, ("resume", "cv", "curriculum vitae", "lebenslauf", "currículo", "curriculum")))
 _MAX_PERSON_NAME = 60
 _MAX_HEADLINE = 200
 _FIRST_LINES = 15
@@ -585,7 +585,8 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
     known = " ".join(links).casefold()
     addresses = f"{known} {email_in(text[lines[0].start : lines[-1].end])}"
     phrases = {line: found for line in lines if (found := _name_phrases(text, line, known, addresses))}
-    first = next((line for line in phrases if line.kind == "heading"), next(iter(phrases), None))
+    headings = (line for line in phrases if line.kind == "heading" and could_be_name(phrases[line][0]))
+    first = next(headings, next(iter(phrases), None))
     if first is None:
         return "", ""
     position = phrases[first][0] if title_score(phrases[first][0]) else ""
@@ -610,7 +611,7 @@ def _without_title(name: str) -> str:
     """The words without the document's title before or behind them: "Ann Lee Resume"."""
     words = name.split()
     kept = [
-        word for number, word in enumerate(words) if 0 < number < len(words) - 1 or fold(word) not in _DOCUMENT_TITLES
+        word for number, word in enumerate(words) if 0 < number < len(words) - 1 or fold(word) not in DOCUMENT_TITLES
     ]
     return " ".join(kept) if len(kept) > 1 else name
 
@@ -625,7 +626,7 @@ def _name_phrases(text: str, line: ResumeLine, known: str, addresses: str) -> li
     return [
         words
         for words in _phrases(text, line)
-        if fold(words) not in _DOCUMENT_TITLES
+        if fold(words) not in DOCUMENT_TITLES
         and words.casefold() not in known
         and not words.startswith("@")
         and not date_ranges(words)
