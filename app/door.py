@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import Engine as SqlEngine
+
 from app.careers import read_careers
 from app.serialise import serialise
 from app.shelf import Shelf, read_shelf
@@ -57,9 +59,14 @@ class Door:
         """The language model that writes; empty when answers are extractive."""
         return self._engine.model_name
 
+    @property
+    def database(self) -> SqlEngine:
+        """The pool of database connections."""
+        return self._engine.database.engine
+
     def close(self) -> None:
         """Close the database connections."""
-        self._engine.database.engine.dispose()
+        self.database.dispose()
 
     # Questions
 
@@ -104,7 +111,7 @@ class Door:
 
     def persona(self) -> PersonaSettings:
         """Whose documents these are: as set, as stored, or by the only person whom the documents name."""
-        persona, _ = read_persona(self._engine.database.engine, self.settings.persona)
+        persona, _ = read_persona(self.database, self.settings.persona)
         if persona.name:
             return persona
         name = only_person([name for name, _ in stated_people(self._engine.store, self.audience)])
@@ -135,10 +142,19 @@ class Door:
         """The stored documents and the failures; for a visitor only what is public."""
         return read_shelf(self._engine.database, self.audience)
 
-    def listed(self) -> list[dict[str, Any]]:
-        """The stored documents by name, as plain data."""
-        rows = serialise(self.shelf().documents)
-        return rows if self.audience == "owner" else [{**row, "uri": address(row["uri"])} for row in rows]
+    def listed(
+        self, *, category: str = "", collection: str = "", first: int = 0, limit: int | None = None
+    ) -> dict[str, Any]:
+        """The stored `documents` by name, as plain data, from the `first` on, and the `total` of those that fit."""
+        rows = [
+            row
+            for row in serialise(self.shelf().documents)
+            if category in ("", row["category"]) and collection in ("", row["collection"])
+        ]
+        if self.audience == "visitor":
+            rows = [{**row, "uri": address(row["uri"])} for row in rows]
+        first = max(first, 0)
+        return {"documents": rows[first : None if limit is None else first + max(limit, 0)], "total": len(rows)}
 
     def find(self, named: str) -> str:
         """The id of the first document with this id, URI, name or title.
@@ -146,7 +162,7 @@ class Door:
         Raises:
             NotFound: If there is none that may be seen; names the nearest.
         """
-        with reading(self._engine.database.engine, "finding a document") as connection:
+        with reading(self.database, "finding a document") as connection:
             ids = find_documents(connection, named)
             seen = names_of_documents(connection, ids, self.audience)
         if seen:
@@ -157,14 +173,14 @@ class Door:
 
     def document(self, document_id: str) -> DocumentDetails | None:
         """A document with all that is derived from it; None if it is gone."""
-        with reading(self._engine.database.engine, "reading a document"):
+        with reading(self.database, "reading a document"):
             return document_details(self._engine.store, document_id, self.audience)
 
     def passage(
         self, document_id: str, start: int, end: int, around: int, audience: Audience | None = None
     ) -> tuple[str, str, str] | None:
         """The stored text before, inside and after a span; None when the document is gone or may not be seen."""
-        with reading(self._engine.database.engine, "reading a passage") as connection:
+        with reading(self.database, "reading a passage") as connection:
             return passage(connection, document_id, (start, end), around=around, audience=audience or self.audience)
 
     def read_source(self, named: str, start: int = 0, end: int | None = None, around: int = 500) -> dict[str, Any]:
@@ -180,7 +196,7 @@ class Door:
             NotFound: If there is no such document, or the span does not lie in it.
         """
         document_id = self.find(named)
-        with reading(self._engine.database.engine, "reading a passage") as connection:
+        with reading(self.database, "reading a passage") as connection:
             document = load_document(connection, document_id, self.audience)
         text = document.text if document else ""
         stop, around = len(text) if end is None else end, min(max(around, 0), MOST_AROUND)
@@ -208,14 +224,14 @@ class Door:
 
     def original(self, document_id: str) -> Path | None:
         """The kept file of a document that may be seen; None where its bytes are not kept."""
-        with reading(self._engine.database.engine, "finding an original") as connection:
+        with reading(self.database, "finding an original") as connection:
             found = hashes_of(connection, [document_id], self.audience).get(document_id)
         path = original_path(self.settings.home.resolve(), found.file_sha) if found else None
         return path if path and path.is_file() else None
 
     def lines(self, document_id: str, spans: Sequence[tuple[int, int]]) -> tuple[LineBox, ...]:
         """Where the lines of these spans stand on the pages of a document that may be seen."""
-        with reading(self._engine.database.engine, "finding the lines of a passage") as connection:
+        with reading(self.database, "finding the lines of a passage") as connection:
             return lines_of(connection, document_id, spans, self.audience)
 
     # What a worker is asked to do, for the owner
@@ -225,7 +241,7 @@ class Door:
         """What the worker is asked to do."""
         from app.jobs import Jobs  # what ingests is loaded only where it is asked for
 
-        return Jobs(self._engine.database.engine, self._uploads, self.settings.web.private_hosts)
+        return Jobs(self.database, self._uploads, self.settings.web.private_hosts)
 
     @property
     def _uploads(self) -> Path:
@@ -244,13 +260,11 @@ class Door:
     def feedback(self, query_id: str, given: Feedback, session: str) -> None:
         """Save a reader's feedback on an answer; raises what `save_feedback` raises."""
         limit = self.settings.chat.feedback
-        save_feedback(
-            self._engine.database.engine, query_id, given, session=session, audience=self.audience, limit=limit
-        )
+        save_feedback(self.database, query_id, given, session=session, audience=self.audience, limit=limit)
 
     def feedback_given(self, session: str) -> list[tuple[str, Feedback]]:
         """(the query, what was given on it) of a reader's session."""
-        return feedback_given(self._engine.database.engine, session)
+        return feedback_given(self.database, session)
 
 
 def _for_visitors(answer: Answer) -> Answer:

@@ -7,10 +7,12 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine
 
-from pipelines.errors import SourceError
+from app.serialise import serialise
+from pipelines.errors import NotFound, SourceError
 from pipelines.ingestion.sources.locations import unique_locations
 from pipelines.store import jobs as stored
 from pipelines.store.jobs import JobFile, JobStatus
@@ -52,9 +54,9 @@ class Jobs:
         """Ask that every source of a stored document be looked at again."""
         return stored.add_job(self.engine, "refresh", "All sources", {})
 
-    def reindex(self) -> int:
-        """Ask that every document whose nodes are not as today's rules make them be made again."""
-        return stored.add_job(self.engine, "reindex", "Documents", {})
+    def reindex(self, collection: str = "") -> int:
+        """Ask that every document, or those of a collection, be made again where today's rules make other nodes."""
+        return stored.add_job(self.engine, "reindex", collection or "Documents", {"collection": collection})
 
     def evaluate(self) -> int:
         """Ask that the judged questions be asked, and the report be kept."""
@@ -94,6 +96,17 @@ class Jobs:
     def find(self, job_id: int) -> JobStatus | None:
         """One job."""
         return next(iter(stored.list_jobs(self.engine, ids=[job_id])), None)
+
+    def progress(self, job_id: int) -> dict[str, Any]:
+        """A job and the outcome of each of its files, as plain data.
+
+        Raises:
+            NotFound: If there is no such job.
+        """
+        status = self.find(job_id)
+        if status is None:
+            raise NotFound(f"There is no job {job_id}.", hint="Taking something in returns one.")
+        return {**serialise(status), "outcomes": serialise(self.files(job_id))}
 
     def files(self, job_id: int) -> list[JobFile]:
         """The files of a job."""

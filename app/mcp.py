@@ -20,7 +20,6 @@ from mcp_types import CallToolResult, Resource, TextContent, ToolAnnotations
 from app.access import Grant, Guard, RequestRefused, error_data, need
 from app.answer_markdown import numbered_markdown
 from app.door import Door
-from app.serialise import serialise
 from config.settings import Scope, Settings
 from pipelines.errors import FootnoteError, NotFound
 from pipelines.types import Audience, Filters, Mode, Turn
@@ -97,11 +96,11 @@ class FootnoteServer(MCPServer[Any]):
         """The documents that the caller may see, at most `_MOST_LISTED`; the tool `list_documents` has all."""
         import anyio.to_thread
 
-        rows = await anyio.to_thread.run_sync(lambda: self.door("read").listed())
+        rows = await anyio.to_thread.run_sync(lambda: self.door("read").listed(limit=_MOST_LISTED)["documents"])
         return [
             Resource(uri=_URI + row["id"], name=row["name"], title=row["title"] or None, mime_type="text/plain",
                      description=_about(row))
-            for row in rows[:_MOST_LISTED]
+            for row in rows
         ]  # fmt: skip
 
 
@@ -169,14 +168,9 @@ def build_mcp(doors: Doors, grant: Grant, *, may_ingest: bool = False) -> Footno
 
         `first` counts from 0; `total` says how many fit the category and the collection.
         """
-        rows = [
-            row
-            for row in server.door("read").listed()
-            if category in ("", row["category"]) and collection in ("", row["collection"])
-        ]
-        shown = rows[max(first, 0) : max(first, 0) + max(limit, 0)]
-        text = "\n".join(f"{row['name']}: {row['title']} ({_about(row)}, id {row['id']})" for row in shown)
-        return _result(text or "No document.", {"documents": shown, "total": len(rows)})
+        found = server.door("read").listed(category=category, collection=collection, first=first, limit=limit)
+        lines = (f"{row['name']}: {row['title']} ({_about(row)}, id {row['id']})" for row in found["documents"])
+        return _result("\n".join(lines) or "No document.", found)
 
     for reading in (search, ask, read_source, facts, list_documents):
         tool(reading, _READS)
@@ -205,12 +199,8 @@ def _add_ingestion(server: FootnoteServer, tool: Callable[[Tool, ToolAnnotations
 
     def job(number: int) -> CallToolResult:
         """How far a job of `ingest` or `add_document` is: its state, and the outcome of each file."""
-        jobs = server.door("ingest").jobs
-        status = jobs.find(number)
-        if status is None:
-            raise NotFound(f"There is no job {number}.", hint="`ingest` returns one.")
-        data = {**serialise(status), "outcomes": serialise(jobs.files(number))}
-        return _result(json.dumps(data, ensure_ascii=False, default=str), data)
+        data = server.door("ingest").jobs.progress(number)
+        return _result(json.dumps(data, ensure_ascii=False), data)
 
     for writing, hints in ((ingest, _WRITES), (add_document, _WRITES), (job, _READS)):
         tool(writing, hints)

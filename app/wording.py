@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
+from config.prompts import ASKED_BACK
 from pipelines.answers import Citation, Source
-from pipelines.query.answerers.people import ASKED_BACK
 from pipelines.text import prose_sentences
 
 _EXPORTERS = ("microsoft word", "microsoft powerpoint", "microsoft excel", "pages", "libreoffice ")

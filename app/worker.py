@@ -62,7 +62,7 @@ class JobRun:
             case "refresh":
                 self._ingest(self._ingestion.plan(self._sources()), Overrides())
             case "reindex":
-                self._ingest(plan_reindex(self._ingestion, ""), Overrides())
+                self._ingest(self._reindex(str(task.get("collection", ""))), Overrides())
             case "evaluate":
                 evaluate_and_keep(self._chat.settings, self._engine, SAMPLE, self._go_on)
             case "reread":
@@ -129,6 +129,12 @@ class JobRun:
         if wanted:
             steps = [replace(step, collection=wanted) for step in steps]
         self._ingest(Plan(tuple(steps), (), ()), overrides)
+
+    def _reindex(self, collection: str) -> Plan:
+        """Every document made again, or those of a collection."""
+        plan = plan_reindex(self._ingestion, "")
+        chosen = {document.id for document in self._ingestion.known(collection or None)}
+        return replace(plan, steps=tuple(step for step in plan.steps if step.document_id in chosen))
 
     def _sources(self) -> Sequence[str]:
         known = dict.fromkeys(document.source for document in self._ingestion.known())

@@ -13,6 +13,7 @@ NOTHING_PASSES = (
     "No document passes these filters, so there is nothing to answer from. Widen them, or ask without them."
 )
 WHICH_PERSON = "{count} people fit “{word}”: {names}. Which one do you mean?"
+ASKED_BACK = "a question back"  # the model name of such an answer
 NO_MORE = "The language model says that the documents do not answer the rest of the question."
 GREETING = "Hello. Ask me something about the documents, and every sentence of the answer will show its source."
 THANKS = "You're welcome. Ask on whenever something else comes up."

@@ -385,10 +385,10 @@ class BearerToken(_Stage):
 
 
 class ServeSettings(_Stage):
-    """Servers for programs and agents: address, tokens, limits."""
+    """The HTTP API and the MCP server: address, tokens, limits."""
 
     host: str = Field("127.0.0.1", description="any other than a loopback address needs tokens")
-    port: int = Field(8502, ge=1, le=65535, description="the port of `footnote mcp --http`")
+    port: int = Field(8502, ge=1, le=65535, description="the port; `footnote mcp --http` listens on the next one")
     tokens: tuple[BearerToken, ...] = Field(
         (),
         description='JSON list such as [{"token": "16 characters or more", "scopes": ["read", "ask"], "audience": '
@@ -480,6 +480,12 @@ class Settings(BaseSettings):
         None, validation_alias="GITHUB_TOKEN", description="token for private repositories"
     )
     notion_token: SecretStr | None = Field(None, validation_alias="NOTION_TOKEN", description="token for Notion pages")
+    server: str = Field(
+        "",
+        pattern="^(https?://[^/]+.*)?$",
+        description="address of a running `footnote serve`, which `footnote ask` asks instead of the database",
+    )
+    server_token: SecretStr | None = Field(None, description="a token of that server")
     ca_file: str = Field("", description="PEM file of certificate authorities to trust in addition to the system's")
 
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -513,6 +519,7 @@ class Settings(BaseSettings):
         "openrouter_api_key",
         "github_token",
         "notion_token",
+        "server_token",
         mode="before",
     )
     @classmethod

@@ -243,6 +243,7 @@ class Turn:
     question: str
     answer: str
     sources: tuple[str, ...] = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")  # where a caller states it
 
 
 QuestionForm = Literal[

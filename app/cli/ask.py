@@ -1,7 +1,7 @@
 """`footnote ask` and `footnote replay`: answer, keep the answer as a pack, ask again and print what changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ from app.cli.options import Json, argument, filtered, option, settings_now
 from app.cli.output import clip, emit, print_documents, render, say, warn
 
 if TYPE_CHECKING:
+    from config.settings import Settings
     from pipelines.answers import Answer
     from pipelines.query.engine import Event
     from pipelines.query.replay import AnswerChange, Replay
@@ -57,10 +58,11 @@ def ask(
     Example: footnote ask "What caused the 2021 outage?"
     """
     settings = settings_now()
+    if settings.server:
+        _ask_server(settings, question, filters, stream=not no_stream, pack=bool(pack), as_json=as_json)
+        return
     from app.cli.pack_files import files_of, write_pack
     from app.door import Door
-    from app.wording import offers
-    from pipelines.query.citation_markers import split_markers
     from pipelines.query.engine import build_query_engine
 
     paths = files_of(pack) if pack else ()
@@ -70,17 +72,55 @@ def ask(
         answer, shown = door.whole_answer(question, filters=filters), ""
     else:
         answer, shown = _followed(door.answer(question, history=(), filters=filters), door.model_name, stream=stream)
-    is_whole = "".join(shown.split()) == "".join(split_markers(answer.answer)[0].split())
-    if shown and not is_whole:
-        say("\n\nThe answer is:", "dim")
-    emit(Answered(door.answer_data(answer), is_whole), as_json)
+    _emit_followed(door.answer_data(answer), shown, as_json=as_json)
     if paths:
         write_pack(door.pack(answer, (), filters, streamed=not as_json), paths)
         warn(f"Saved in {' and '.join(map(str, paths))}", "dim")
-    for number, text in enumerate(() if as_json else door.suggest(answer, (), filters)):
+    if not as_json:
+        _say_offers(door.suggest(answer, (), filters), answer.model, answered=answer.answered)
+
+
+def _say_offers(offered: Iterable[str], model: str, *, answered: bool) -> None:
+    from app.wording import offers
+
+    for number, text in enumerate(offered):
         if not number:
-            say(f"\n{offers(answer.model, answered=answer.answered)}:", "dim")
+            say(f"\n{offers(model, answered=answered)}:", "dim")
         say(f"  {text}", "dim")
+
+
+def _ask_server(
+    settings: "Settings", question: str, filters: "Filters", *, stream: bool, pack: bool, as_json: bool
+) -> None:
+    """Ask a running server, and print what it answers as if it had been asked here."""
+    from app.remote import ask_server
+    from pipelines.errors import ConfigError
+
+    if pack:
+        raise ConfigError("A pack is made from the database, not from a server.", hint="Unset FOOTNOTE_SERVER.")
+    stream = stream and not as_json and output.console.is_terminal
+    narrowed = {name: value for name, value in asdict(filters).items() if value}
+    shown, answer = "", dict[str, Any]()
+    for name, data in ask_server(settings, {"question": question, "filters": narrowed, "stream": stream}):
+        if name in ("Token", "Footnote"):
+            text = data["text"] if name == "Token" else f" [{data['n']}]"
+            output.console.out(text, end="", highlight=False)
+            shown += data.get("text", "")
+        elif name == "Answer":
+            answer = data
+    _emit_followed(answer, shown, as_json=as_json)
+    if not as_json:
+        _say_offers(answer["follow_ups"], answer["model"], answered=answer["answered"])
+
+
+def _emit_followed(answer: Mapping[str, Any], shown: str, *, as_json: bool) -> None:
+    """Print an answer, whose text without markers was printed as far as `shown`."""
+    from pipelines.query.citation_markers import split_markers
+
+    is_whole = "".join(shown.split()) == "".join(split_markers(answer["answer"])[0].split())
+    if shown and not is_whole:
+        say("\n\nThe answer is:", "dim")
+    emit(Answered(answer, is_whole), as_json)
 
 
 def _followed(events: "Iterator[Event]", model: str, *, stream: bool) -> "tuple[Answer, str]":

@@ -1,4 +1,4 @@
-"""`footnote mcp`: the server for agents."""
+"""`footnote mcp` and `footnote serve`: the servers for agents and programs."""
 
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +21,9 @@ Visitor = Annotated[bool, option("Callers without a token are visitors, who see 
 @verbs.command()
 def mcp(
     http: Annotated[bool, option("Serve streamable HTTP instead of stdin and stdout.", "--http")] = False,
-    port: Annotated[int | None, option("Port of --http; default: the setting.", min=0, max=65535)] = None,
+    port: Annotated[
+        int | None, option("Port of --http; default: the one after FOOTNOTE_SERVE__PORT.", min=0, max=65535)
+    ] = None,
     visitor: Visitor = False,
     allow_ingest: Annotated[bool, option("Offer tools that take in links and texts.", "--allow-ingest")] = False,
 ) -> None:
@@ -50,10 +52,38 @@ def mcp(
 
             beside.enter_context(WorkerProcess())
         if http:
-            wanted = settings.serve.port if port is None else port
+            wanted = settings.serve.port + 1 if port is None else port
             _run(http_app(server, settings, audience), settings, wanted, PATH)
         else:
             server.run("stdio")
+
+
+@verbs.command()
+def serve(
+    port: Annotated[
+        int | None, option("Port to listen on; if it is taken, the next free one.", min=0, max=65535)
+    ] = None,
+    visitor: Visitor = False,
+) -> None:
+    """Serve the HTTP API, with a worker that takes documents in.
+
+    Example: footnote serve --port 8600
+    """
+    settings = settings_now()
+    from app.access import assert_may_listen
+
+    assert_may_listen(settings.serve)
+    try:
+        from app.server import build_server
+    except ModuleNotFoundError as error:
+        raise _missing(error, "serve") from error
+    from app.chat_engine import build_chat_engine
+    from app.worker import WorkerProcess
+
+    owners = settings.model_copy(update={"chat": settings.chat.model_copy(update={"visitor": False})})
+    app = build_server(build_chat_engine(owners), "visitor" if visitor else "owner")
+    with WorkerProcess():
+        _run(app, settings, settings.serve.port if port is None else port)
 
 
 def _open(settings: "Settings") -> "Door":

@@ -54,7 +54,7 @@ from pipelines.types import (
 )
 
 Event = AnswerEvent | Answer
-_NOT_OF_ANSWERS = {"home", "database_url", "log", "serve"}  # settings
+_NOT_OF_ANSWERS = {"home", "database_url", "log", "serve", "server", "server_token"}  # settings
 _OFFERED = 2  # stored questions of an abstention
 
 

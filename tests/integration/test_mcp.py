@@ -130,7 +130,7 @@ def test_a_visitor_sees_public_documents_and_no_paths(visitor: Any, doors: Doors
     assert not {row["document_name"] for row in found["results"]} & {"diary.md"}
     answer = call(visitor, "ask", question=QUESTION).structured_content
     assert {source["uri"] for source in answer["sources"]} == {""}
-    diary = next(row for row in doors("owner").listed() if row["name"] == "diary.md")
+    diary = next(row for row in doors("owner").listed()["documents"] if row["name"] == "diary.md")
     refused = call(visitor, "read_source", document=diary["id"])
     assert (refused.is_error, refused.structured_content["error"]["type"]) == (True, "NotFound")
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from config.prompts import ASKED_BACK
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.answer import answer_json, read_answer
-from pipelines.query.answerers.people import ASKED_BACK
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.types import Turn
 from tests.conftest import MakeSettings

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import date
 
-from config.prompts import WHICH_PERSON
+from config.prompts import ASKED_BACK, WHICH_PERSON
 from pipelines.answers import Answer, Source, Token
 from pipelines.facts import PersonFacts
 from pipelines.query.answer import AnswerEvents
@@ -15,7 +15,6 @@ from pipelines.query.search import Search
 from pipelines.store.known_names import is_same_name, name_words
 from pipelines.text import shown_name
 
-ASKED_BACK = "a question back"  # the model name of such an answer
 _MOST = 5  # people that are named
 _COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}
 
