@@ -17,20 +17,13 @@ from app.wording import (
 )
 from pipelines.answers import Answer, Citation, Conflict, Sentence, Source
 from pipelines.query.layout import AnswerBlock, blocks_of
-from pipelines.structure import row_cells
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 _CITED = 220  # characters of a quotation in the margin
 
 
-def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, latest: bool) -> dict[str, Any]:
-    """Blocks of sentences with their marks, what to know about it, and sources by document, first if it abstains.
-
-    Args:
-        exchange: A question with its answer.
-        opened: The number of its open source, and the sentence whose footnote opened it.
-        latest: True for the last one, which is shown from its beginning.
-    """
+def answer_data(exchange: Exchange) -> dict[str, Any]:
+    """Blocks of sentences with their marks, what to know about it, and sources by document, first if it abstains."""
     blocks = blocks_in(exchange)
     answer = exchange.answer
     return {
@@ -42,8 +35,6 @@ def answer_data(exchange: Exchange, opened: tuple[int, int | None] | None, *, la
         "how": [list(pair) for pair in how_made(answer)] if answer else [],
         "abstains": answer is not None and not answer.answered,
         "groups": [group for group in source_groups(exchange) if group["documents"]],
-        "open": None if opened is None else {"n": opened[0], "sentence": opened[1]},
-        "latest": latest,
     }
 
 
@@ -123,8 +114,8 @@ def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, i
     elif block.kind == "table" or is_written:
         for each in (each for line in lines for each in line):
             each["runs"] = runs(each["text"])
-    if block.kind in ("bullets", "paragraph") and (names := _as_rows(exchange, block.lines, lines)):
-        return {"kind": "table", "text": block.text, "indents": [], "lines": [[names], *lines]}
+    if columns := _head_of_rows([said[index] for line in block.lines for index in line], lines):
+        return {"kind": "table", "text": block.text, "indents": [], "lines": [[columns], *lines]}
     details = [parted(line[-1]["text"]) for line in lines] if block.kind == "bullets" else []
     if len(details) > 1 and all(detail for _, detail in details):
         for line, (head, detail) in zip(lines, details, strict=True):
@@ -132,36 +123,20 @@ def _block(exchange: Exchange, block: AnswerBlock, numbers: dict[int, int], *, i
     return {"kind": block.kind, "text": block.text, "indents": list(block.indents), "lines": lines}
 
 
-def _as_rows(
-    exchange: Exchange, of: Sequence[Sequence[int]], lines: Sequence[list[dict[str, Any]]]
-) -> dict[str, Any] | None:
-    """The head of a table, if every line quotes a row of one as `column: cell; column: cell`; the lines become rows."""
-    found = [_cells(exchange, exchange.sentences[line[0]]) if len(line) == 1 else {} for line in of]
-    width = max((len(cells) for cells in found), default=0)
-    names = [dict.fromkeys(cells[at][0] for cells in found if at < len(cells) and cells[at][1]) for at in range(width)]
-    if not all(found) or any(len(each) > 1 for each in names):
+def _head_of_rows(said: Sequence[Sentence], lines: Sequence[list[dict[str, Any]]]) -> dict[str, Any] | None:
+    """The head of a table, if every line quotes one row of it; the lines become its rows."""
+    names = [name for name, _ in max((each.cells for each in said), key=len, default=())]
+    if len(said) != len(lines) or not names:
         return None
-    for line, cells in zip(lines, found, strict=True):
-        line[0]["runs"] = _row(cells.get(at, ("", ""))[1] for at in range(width))
-    return {"text": "", "verdict": "", "tag": "", "marks": [], "runs": _row(next(iter(each), "") for each in names)}
+    if any(not each.cells or [name for name, _ in each.cells] != names[: len(each.cells)] for each in said):
+        return None
+    for line, each in zip(lines, said, strict=True):
+        line[0]["runs"] = _row(cell for _, cell in each.cells)
+    return {"text": "", "verdict": "", "tag": "", "marks": [], "runs": _row(names)}
 
 
 def _row(cells: Iterable[str]) -> list[list[str]]:
     return [run for cell in cells for run in (["|", ""], ["", cell])]
-
-
-def _cells(exchange: Exchange, sentence: Sentence) -> dict[int, tuple[str, str]]:
-    """(the name of its column, a cell) by place in the quoted row; nothing for a sentence that is no such row."""
-    if len(sentence.evidence) != 1 or not sentence.evidence[0].quote.lstrip().startswith("|"):
-        return {}
-    [cited] = sentence.evidence
-    found, rest = dict[int, tuple[str, str]](), sentence.text
-    for at, cell in enumerate(row_cells(_words(exchange.sources[cited.n], cited).strip(" |"))):
-        before, _, after = rest.partition(cell) if cell else ("", "", rest)
-        if cell and len(before) + len(after) == len(rest):
-            return {}
-        found[at], rest = (before.strip(" (;").removesuffix(":"), cell), after
-    return found
 
 
 def _sentence(exchange: Exchange, line: Sequence[int], index: int, numbers: dict[int, int]) -> dict[str, Any]:

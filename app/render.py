@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -53,15 +53,10 @@ def style() -> None:
         _connection(key="connection_line", data={"opened": named}, height=1)
 
 
-def attend(questions: int, *, writing: bool) -> None:
-    """Keep the keyboard in the question box, and show a new question.
-
-    Args:
-        questions: Their number, with the one that is about to be answered.
-        writing: True while an answer is written; then the keyboard goes back to the question box.
-    """
-    with st.container(key="attend"):
-        _page(key="page", data={"questions": questions, "writing": writing}, height=1)
+def attend(questions: int, part: Literal["begin", "end"]) -> None:
+    """Put the keyboard in the question box, and show a new question; at the beginning and at the end of its answer."""
+    with st.container(key=f"attend_{part}"):
+        _page(key=f"page_{part}", data={"questions": questions}, height=1)
 
 
 @contextmanager
@@ -170,14 +165,21 @@ def answer(
     if entry.problem:
         problem(*entry.problem)
     if entry.pieces or entry.answer:
-        data = answer_data(entry, opened, latest=latest) | {"markdown": as_markdown(entry)}
-        if is_visitor():
-            data["alerts"] = list(filter(None, map(without_settings, data["alerts"])))
-            data["trace"] = ""
-            data["how"] = [[name, without_settings(value)] for name, value in data["how"]]
-        _answer(key=key, data=data, on_open_change=on_open)
+        entry.shown = entry.shown or _shown(entry)
+        said = {"open": opened and {"n": opened[0], "sentence": opened[1]}, "latest": latest}
+        _answer(key=key, data=entry.shown | said, on_open_change=on_open)
     elif not entry.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')
+
+
+def _shown(entry: Exchange) -> dict[str, Any]:
+    """What the widget of a finished answer shows, but for what is open."""
+    data = answer_data(entry) | {"markdown": as_markdown(entry)}
+    if is_visitor():
+        data["alerts"] = list(filter(None, map(without_settings, data["alerts"])))
+        data["trace"] = ""
+        data["how"] = [[name, without_settings(value)] for name, value in data["how"]]
+    return data
 
 
 # The source

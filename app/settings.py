@@ -1,9 +1,11 @@
 """The settings, read with errors in one sentence that names the wrong one; the path of the sample."""
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, get_origin
 
@@ -11,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
+from config.env_file import ENV_FILE
 from config.settings import Settings, SourceRule
 from pipelines.errors import ConfigError
 
@@ -58,11 +61,18 @@ SAMPLE = _INSTALLED if _INSTALLED.is_dir() else _APP.parent / "data" / "sample"
 
 
 def read_settings() -> Settings:
-    """The settings as they stand now.
+    """The settings as they stand now; read again once the environment or `.env` has changed.
 
     Raises:
         ConfigError: If one of them is wrong, or a variable with our prefix is no setting.
     """
+    file = ENV_FILE.absolute()
+    state = file.stat() if file.is_file() else None
+    return _settings_of(frozenset(os.environ.items()), file, state and (state.st_mtime_ns, state.st_ino, state.st_size))
+
+
+@lru_cache(maxsize=1)
+def _settings_of(_environment: frozenset[tuple[str, str]], _file: Path, _state: tuple[int, ...] | None) -> Settings:
     known = _names()
     for given in _given():
         for name, value in given.items():

@@ -207,7 +207,7 @@ def save_menu(engine: ChatEngine, exchange: Exchange, key: str) -> None:
     if not (exchange.pieces or exchange.answer):
         return
     with st.popover("Save", icon=":material/download:", type="tertiary", key=f"save_{key}"):
-        st.download_button("As Markdown", as_markdown(exchange), file_name="answer.md", mime="text/markdown",
+        st.download_button("As Markdown", partial(as_markdown, exchange), file_name="answer.md", mime="text/markdown",
                            key=f"download_{key}", type="tertiary", icon=":material/description:", on_click="ignore",
                            help="This answer with its sources")  # fmt: skip
         if exchange.answer:

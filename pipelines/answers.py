@@ -137,12 +137,16 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer without its markers, the sources it cites, and whether they support it."""
+    """A sentence of an answer without its markers, the sources it cites, and whether they support it.
+
+    `cells` has, of a quoted row of a table, each cell with the name of its column before it.
+    """
 
     text: str
     citations: tuple[int, ...]
     verdict: VerdictName
     evidence: tuple[Citation, ...] = ()
+    cells: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import face, persistence, render, session, widgets
@@ -57,49 +58,47 @@ def _welcome(engine: ChatEngine) -> None:
 
 def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: Exchange | None) -> None:
     is_owner = engine.audience == "owner"
-    if is_owner:
-        _sidebar(engine)
-    else:
-        render.visitor_bar(face.title(persona), engine.picture(), shelf, session.clear)
     filters = filter_bar(shelf)
     typed, files = _question_box(engine, face.placeholder(persona, adds_files=is_owner), is_owner=is_owner)
     question, turns = session.pending()
     if typed and session.is_editing():
         persistence.ask_instead(session.archive(engine), typed, filters)
         typed, left = "", persistence.left_to_answer(session.archive(engine))
-    question = question or typed
-    if question and left:
-        persistence.stop(session.archive(engine))
-        left = None
-    asked = len(session.entries()) + bool(question)
-    elsewhere = persistence.is_answered_elsewhere()
-    render.attend(asked, writing=bool(question or left))
+    job = widgets.submit_files(engine, files) if files else 0
+    if question := question or typed:
+        if left:
+            persistence.stop(session.archive(engine))
+        before = read_with(question, session.entries()) if turns is None else turns
+        left = Exchange(question, filters=filters, before=before, reader=engine.model_name, waits_for=job)
+        persistence.store_question(session.archive(engine), left)
+        session.entries().append(left)
+    if is_owner:
+        _sidebar(engine)
+    else:
+        render.visitor_bar(face.title(persona), engine.picture(), shelf, session.clear)
+    elsewhere = left is None and persistence.is_answered_elsewhere()
+    render.attend(len(session.entries()), "begin")
     draft_keeper(engine)
     with st.container(key="reading"):
-        if not session.entries() and not question and not files:
+        if not session.entries() and not files:
             _greet(engine, shelf, persona)
-        _show_entries(engine)
-        if is_owner:
-            tray(engine)
-        job = widgets.submit_files(engine, files) if files else 0
-        if problem := session.last_problem():
-            render.problem(*problem)
-        if question:
-            before = read_with(question, session.entries()) if turns is None else turns
-            exchange = Exchange(question, filters=filters, before=before, reader=engine.model_name, waits_for=job)
-            persistence.store_question(session.archive(engine), exchange)
-            session.entries().append(exchange)
-            answer_question(engine, exchange)
-        elif left:
-            answer_question(engine, left)
-        if files or question or left:
+        answers, running, notices, follow_ups = st.container(), st.empty(), st.container(), st.empty()
+        with notices:
+            if is_owner:
+                tray(engine)
+            if problem := session.last_problem():
+                render.problem(*problem)
+        with answers:
+            _show_entries(engine, left, running)
+        if left and left.waits_for:  # the files are taken in by now, which the tray says
             st.rerun()
         if elsewhere:
             wait_for_the_other_tab(engine)
         _editing()
-        follow_ups = st.container(key="follow_ups")
     _panel(engine)
-    with follow_ups:
+    if left:
+        render.attend(len(session.entries()), "end")
+    with follow_ups.container(key="follow_ups"):
         _follow_ups(engine)
 
 
@@ -124,25 +123,36 @@ def _greet(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings) -> None:
             st.button(literal(text), key=f"starter_{index}", on_click=session.ask, args=(text,), width="stretch")
 
 
-def _show_entries(engine: ChatEngine) -> None:
-    opened = session.opened()
-    place = opened[1] if opened else None
+def _show_entries(engine: ChatEngine, asked: Exchange | None, running: DeltaGenerator) -> None:
+    """Show the answers; the one that is asked for comes while it is made in `running`, then in its place."""
     entries = session.entries()
     for index, entry in enumerate(entries):
-        if entry.is_unanswered:  # the last one, which is shown while it is answered
+        if entry.is_unanswered and entry is not asked:  # another tab answers it
             continue
-        key = f"answer_{index}"
-        here = (place.n, place.sentence) if place and place.entry == index else None
-        render.question(entry.question)
-        widgets.alone_chip(entry, key)
-        render.answer(entry, key, here, _opener(engine, key, index), latest=index == len(entries) - 1)
-        widgets.everywhere_button(entry, key)
-        with st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small"):
-            if entry is entries[-1]:
-                _once_more(engine, entry)
-            share_button(engine, entry, key)
-            widgets.save_menu(engine, entry, key)
-            widgets.ask(engine, entry)
+        with st.container(key=f"entry_{index}"):
+            render.question(entry.question)
+            if entry is asked:
+                with running.container():
+                    answer_question(engine, entry)
+            _show_entry(engine, entry, index)
+        if entry is asked:
+            running.empty()
+
+
+def _show_entry(engine: ChatEngine, entry: Exchange, index: int) -> None:
+    opened = session.opened()
+    place = opened[1] if opened else None
+    key, is_last = f"answer_{index}", entry is session.entries()[-1]
+    here = (place.n, place.sentence) if place and place.entry == index else None
+    widgets.alone_chip(entry, key)
+    render.answer(entry, key, here, _opener(engine, key, index), latest=is_last)
+    widgets.everywhere_button(entry, key)
+    with st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small"):
+        if is_last:
+            _once_more(engine, entry)
+        share_button(engine, entry, key)
+        widgets.save_menu(engine, entry, key)
+        widgets.ask(engine, entry)
 
 
 def _once_more(engine: ChatEngine, last: Exchange) -> None:

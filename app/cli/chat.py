@@ -104,6 +104,7 @@ def flags(host: str, port: int, *, headless: bool, max_upload_mb: int) -> list[s
         "server.fileWatcherType": "none",
         "server.enableStaticServing": "true",
         "server.enableAgentApi": "false",
+        "runner.postScriptGC": "false",
         "browser.gatherUsageStats": "false",
         "browser.serverAddress": host,
         "logger.hideWelcomeMessage": "true",

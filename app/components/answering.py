@@ -19,7 +19,6 @@ def answer_question(engine: ChatEngine, exchange: Exchange) -> None:
     """Stream one answer, and store it; one that is interrupted is asked again, unless the reader stopped it."""
     session.close_source()
     stored = session.archive(engine)
-    render.question(exchange.question)
     slot = st.empty()
     render.running(slot, exchange)
     st.button(

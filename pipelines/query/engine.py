@@ -1,9 +1,9 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
 import asyncio
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -39,7 +39,7 @@ from pipelines.store.documents import DocumentLinks
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.query_log import fingerprint, save_query
 from pipelines.store.questions import StoredQuestion, read_questions
-from pipelines.store.read_snapshot import Mark
+from pipelines.store.read_snapshot import KeptByMark, Mark
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
     Audience,
@@ -56,6 +56,7 @@ from pipelines.types import (
 Event = AnswerEvent | Answer
 _NOT_OF_ANSWERS = {"home", "database_url", "log", "serve", "server", "server_token"}  # settings
 _OFFERED = 2  # stored questions of an abstention
+_KEPT_REPLIES = 500  # to questions that were tried, of one state of the corpus
 
 
 def build_query_engine(
@@ -285,10 +286,10 @@ class QueryEngine(BaseQueryEngine):
         request = self._request(answer.question, filters, audience, history=history)
         if not answer.answered:
             return self._tried(answer, request)
-        ask = partial(self._quoting.ask, filters=request.filters, audience=request.audience, record=False)
         try:
-            with self.active.snapshot():
+            with self.active.snapshot() as snapshot:
                 proposed = proposals_beside(answer, request, self.store)
+                ask = partial(self._replies.current(request.audience, snapshot.mark), filters=request.filters)
                 return suggest(answer, history, proposed, ask, limit=self.settings.answer.follow_ups)
         except FootnoteError as error:
             log_failure("no follow-up questions are suggested", error)
@@ -298,6 +299,12 @@ class QueryEngine(BaseQueryEngine):
     def _quoting(self) -> "QueryEngine":
         """This engine without a language model."""
         return replace(self, llm=None)
+
+    @cached_property
+    def _replies(self) -> KeptByMark[Callable[..., Answer]]:
+        """What answers a question by quotation, and remembers it: the same questions are tried after many answers."""
+        ask = self._quoting.ask
+        return KeptByMark(lambda audience: lru_cache(_KEPT_REPLIES)(partial(ask, audience=audience, record=False)))
 
     def try_questions(self) -> None:
         """Try questions about documents that none was tried about, and store those that have an answer.

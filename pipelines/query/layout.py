@@ -27,6 +27,7 @@ class CitedText(NamedTuple):
         before: What stands between the sentence before and this one: spaces, list marks, headings, fences.
         is_code: True if it is a line of a fenced code block.
         quote: The words of the source that it shows in another form; empty where they are its own.
+        cells: Of a row of a table, (the name of its column, a cell) for each cell.
     """
 
     text: str
@@ -34,6 +35,7 @@ class CitedText(NamedTuple):
     before: str = " "
     is_code: bool = False
     quote: str = ""
+    cells: tuple[tuple[str, str], ...] = ()
 
 
 def cited_sentences(text: str, valid: Sequence[int]) -> list[CitedText]:

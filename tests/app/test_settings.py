@@ -98,3 +98,17 @@ def test_a_list_that_is_no_json_is_named_with_a_right_one(
     else:
         (tmp_path / ".env").write_text(f'{name}="{value}"\n')
     assert refusal() == f"The setting {name} is not JSON. Write it like this: {name}={right}"
+
+
+def test_settings_are_read_again_once_the_environment_or_the_file_has_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = read_settings()
+    assert read_settings() is first
+    monkeypatch.setenv("FOOTNOTE_PERSONA__NAME", "Ann Bell")
+    assert read_settings().persona.name == "Ann Bell"
+    (tmp_path / ".env").write_text("FOOTNOTE_PERSONA__BIO=organs\n")
+    assert read_settings().persona.bio == "organs"
+    (tmp_path / ".env").write_text("FOOTNOTE_PERSONA__BIO=reeds\n")
+    assert read_settings().persona.bio == "reeds"

@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import CORPUS, Serve, stop
 from tests.browser.test_chat import BUILT, _ask
+from tests.fake_openai import FakeOpenAI
 
 BOX = "stChatInputTextArea"
 
@@ -82,6 +83,29 @@ def test_a_lost_connection_is_said_in_a_line_until_the_server_is_back(serve: Ser
     expect(line).to_be_empty()
     expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
     page.close()
+
+
+def test_a_question_whose_server_is_killed_in_mid_answer_is_asked_again(serve: Serve, browser: Browser) -> None:
+    with FakeOpenAI(reply=f"{BUILT} [1]", pause=0.5) as model:
+        settings = {"FOOTNOTE_LLM__API_BASE": model.url, "FOOTNOTE_LLM__MODEL": "fake"}
+        url, process = serve(text=CORPUS["kiln.md"], **settings)
+        page = browser.new_page()
+        page.goto(url)
+        box = page.get_by_test_id(BOX)
+        box.fill("Who built the anagama kiln?")
+        box.press("Enter")
+        expect(page.locator(".fn-running:not(.fn-preview)")).to_contain_text("The anagama")
+        process.kill()
+        process.communicate()
+        expect(page.locator(".fn-away")).to_contain_text("The connection is lost")
+        model.pause = 0.0
+        serve(**settings)
+        expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
+        expect(page.locator(".fn-answer")).to_contain_text("written by fake")
+        expect(page.locator("h2.fn-question")).to_have_text(["Who built the anagama kiln?"])
+        streamed = [request for request in model.requests if request.body.get("stream")]
+        assert len(streamed) == 2
+        page.close()
 
 
 def test_a_share_link_shows_one_answer_until_it_is_revoked(page: Page) -> None:

@@ -67,7 +67,7 @@ def in_chat(answer: Answer) -> list[str]:
     """What the chat tells above the line under an answer."""
     said = Exchange(QUESTION)
     list(said.follow(iter([answer])))
-    return answer_data(said, None, latest=True)["alerts"]
+    return answer_data(said)["alerts"]
 
 
 # Nothing to answer from

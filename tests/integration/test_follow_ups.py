@@ -1,10 +1,12 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llama_index.core.schema import QueryBundle
 
 from config.settings import LLMSettings, Settings
+from pipelines.answers import Answer
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.search import Search, SearchOutcome
@@ -103,6 +105,28 @@ def test_an_answer_comes_before_anything_is_suggested(engine: QueryEngine) -> No
     before = len(latest_queries(engine.database.engine, 100))
     assert engine.suggest(answer)
     assert len(latest_queries(engine.database.engine, 100)) == before, "what is tried is not logged"
+
+
+def test_a_question_is_tried_once_in_one_state_of_the_corpus(
+    engine: QueryEngine, corpus: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    ask = QueryEngine.ask
+
+    def counted(self: QueryEngine, question: str, **given: Any) -> Answer:
+        tried.append(question)
+        return ask(self, question, **given)
+
+    answer = engine.ask(WHO)
+    monkeypatch.setattr(QueryEngine, "ask", counted)
+    first = engine.suggest(answer)
+    assert len(tried) == len({*tried}) > 0
+    tried.clear()
+    assert (engine.suggest(answer), tried) == (first, [])
+    (corpus / "whistle.md").write_text(f"{WHISTLE}\nIt is played at noon.\n")
+    ingest(settings, [str(corpus)])
+    engine.suggest(answer)
+    assert tried
 
 
 def test_the_setting_says_how_many_are_suggested(engine: QueryEngine) -> None:

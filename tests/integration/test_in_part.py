@@ -105,7 +105,7 @@ def test_the_command_line_the_json_and_the_pack_say_it(shell: Shell) -> None:
 def test_the_chat_says_it_below_the_answer(engine: QueryEngine) -> None:
     said = Exchange(QUESTION)
     list(said.follow(engine.answer(QUESTION)))
-    assert NOTE in answer_data(said, None, latest=True)["alerts"]
+    assert NOTE in answer_data(said)["alerts"]
 
 
 @pytest.mark.parametrize("audience", ["owner", "visitor"])

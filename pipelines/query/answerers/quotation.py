@@ -402,7 +402,7 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
             yield Token(part.before + words)
             written.append(part)
             checked = verify(part.quote or part.text, part.citations, task.context.sources, task.judge)
-            sentences.append(replace(checked, text=part.text))
+            sentences.append(replace(checked, text=part.text, cells=part.cells))
         done.append(quotation)
         yield Footnote(source.n, source)
     if not written:
@@ -458,7 +458,7 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
         opens = f"{gap}{opening}" if place == 0 else between
         words = unit.shown(part)
         quote = part.text if words != part.text else ""
-        yield CitedText(words, cites, opens + inset[common:], unit.kind == "code", quote)
+        yield CitedText(words, cites, opens + inset[common:], unit.kind == "code", quote, tuple(unit.cells(part)))
 
 
 def leaves_open(extraction: Extraction) -> bool:
