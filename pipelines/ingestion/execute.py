@@ -6,29 +6,30 @@ Three things happen side by side: documents are prepared by an executor, embedde
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from threading import Event
-from typing import Generic, TypeVar
+from functools import partial
+from itertools import chain
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
-from pipelines.ingestion.pipeline import DocumentPipeline, Record
+from pipelines.ingestion.pipeline import DocumentPipeline
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.sources.files import is_unchanged
-from pipelines.ingestion.workers import Executor
+from pipelines.ingestion.workers import Executor, PrepareResult
 from pipelines.models.embedding import group_size
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
-from pipelines.store.documents import StoredDocument, is_as_stored
-from pipelines.store.node_writer import Check
+from pipelines.store.documents import StoredDocument
+from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.runs import LoggedItem, write_items
-from pipelines.types import IngestItem, Outcome
+from pipelines.types import IngestItem
 
 FATAL_ERRORS = (ConfigError, ServiceUnavailable)  # errors that would hit every other document too
 _GROUP_CHARACTERS = 256_000  # of the documents that are embedded together
@@ -60,23 +61,19 @@ def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None
     now = document_rows.written_at(connection, steps)
     for document_id, step in steps.items():
         written = now.get(document_id)
-        if written != step.held_since and not _source_unchanged(step):
+        # A fetched document or an original cannot be compared with its source.
+        provable = not step.original and step.item.source_kind == "file"
+        if written != step.held_since and not (provable and is_unchanged(step.item)):
             change = "removed" if written is None else "added" if step.held_since is None else "changed"
-            raise concurrent_change(step, change)
+            raise _concurrent_change(step, change)
 
 
-def concurrent_change(step: Step, change: str) -> StoreError:
-    """The error for a document that another run added, changed or removed since the plan was made."""
+def _concurrent_change(step: Step, change: str) -> StoreError:
     message = f"{step.item.name} was {change} by another run since the plan was made, and was left unchanged."
     return StoreError(message, hint="Run the same command again.")
 
 
-def _source_unchanged(step: Step) -> bool:
-    """True if the source provably is as planned; a fetched document or an original cannot be checked."""
-    return not step.original and step.item.source_kind == "file" and is_unchanged(step.item)
-
-
-# Batches
+# Groups
 
 
 def run_batch(
@@ -115,67 +112,47 @@ def run_stages(
     The first error of any of the three ends it and is raised; the groups that the stages are working on are finished,
     and no other is begun. No thread is left behind.
     """
+    ended = threading.Event(), threading.Event()  # a stage, by an error; both, because nobody wants more
+
+    def run(stage: int, given: Callable[[], Any]) -> Any:
+        if any(event.is_set() for event in ended[stage:]):
+            raise CancelledError
+        try:
+            return (first, second)[stage](given())
+        except BaseException:
+            ended[stage].set()
+            raise
+
     under_way: deque[Future[Iterable[Result]]] = deque()
     group: list[Item] = []
     weight = 0.0
-    with closing(_Stages(first, second)) as stages:
+    made: Future[Intermediate] | None = None
+    threads = [ThreadPoolExecutor(1, f"flow-{name}") for name in ("first", "then")]
+
+    def submit() -> Future[Intermediate]:
+        closed = group.copy()
+        made = threads[0].submit(run, 0, lambda: closed)
+        under_way.append(threads[1].submit(run, 1, made.result))
+        group.clear()
+        return made
+
+    try:
         for item in arriving:
             group.append(item)
             weight += weigh(item)
             while under_way and under_way[0].done():
                 yield from under_way.popleft().result()
-            if weight >= 1 or (stages.first_is_idle and len(under_way) < 2):
-                under_way.append(stages.submit(group))
-                group, weight = [], 0.0
+            if weight >= 1 or ((made is None or made.done()) and len(under_way) < 2):
+                made, weight = submit(), 0.0
             while len(under_way) > _GROUPS_AHEAD + 2:
                 yield from under_way.popleft().result()
         if group:
-            under_way.append(stages.submit(group))
+            submit()
         while under_way:
             yield from under_way.popleft().result()
-
-
-class _Stages(Generic[Item, Intermediate, Result]):
-    """Two stages, each in its own thread; after an error no other group is begun."""
-
-    def __init__(
-        self, first: Callable[[Sequence[Item]], Intermediate], second: Callable[[Intermediate], Iterable[Result]]
-    ) -> None:
-        self._first, self._second = first, second
-        self._first_thread, self._second_thread = (ThreadPoolExecutor(1, f"flow-{name}") for name in ("first", "then"))
-        self._first_failed, self._second_failed = Event(), Event()
-        self._last: Future[Intermediate] | None = None
-
-    @property
-    def first_is_idle(self) -> bool:
-        return self._last is None or self._last.done()
-
-    def submit(self, group: Sequence[Item]) -> "Future[Iterable[Result]]":
-        self._last = self._first_thread.submit(self._run_first, group)
-        return self._second_thread.submit(self._run_second, self._last)
-
-    def _run_first(self, group: Sequence[Item]) -> Intermediate:
-        if self._first_failed.is_set() or self._second_failed.is_set():
-            raise CancelledError
-        try:
-            return self._first(group)
-        except BaseException:
-            self._first_failed.set()
-            raise
-
-    def _run_second(self, made: "Future[Intermediate]") -> Iterable[Result]:
-        intermediate = made.result()
-        if self._second_failed.is_set():
-            raise CancelledError
-        try:
-            return self._second(intermediate)
-        except BaseException:
-            self._second_failed.set()
-            raise
-
-    def close(self) -> None:
-        self._first_failed.set()
-        for thread in (self._first_thread, self._second_thread):
+    finally:
+        ended[1].set()
+        for thread in threads:
             thread.shutdown(cancel_futures=True)
 
 
@@ -183,20 +160,11 @@ class _Stages(Generic[Item, Intermediate, Result]):
 
 
 @dataclass(frozen=True, slots=True)
-class PendingDocument:
-    """A document on its way, with the index of its step and the seconds that it took so far."""
-
-    place: int
-    state: PreparedDocument | PreparationFailure
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class PlanExecution:
     """One run under way.
 
     Attributes:
-        pipeline: Embeds and stores.
+        pipeline: Completes and embeds nodes.
         executor: Prepares documents.
         options: What is the same for every document.
         stop: Once set, nothing more is begun.
@@ -225,21 +193,19 @@ class PlanExecution:
         Raises:
             ConfigError, ServiceUnavailable: What every other document would meet too; what was under way is finished.
         """
-        for place, item in self._without_parsing():
-            yield place, _logged(item)
-        with closing(run_stages(self._prepared(), self._embed, self._write, weigh=self._weigh)) as written:
-            for place, item in written:
-                yield place, _logged(item)
-
-    # Steps that need no parsing
+        stages = run_stages(self._prepared(), self._embed, self._write, weigh=self._weigh)
+        with closing(stages) as written:
+            for place, item in chain(self._without_parsing(), written):
+                log("info", item.outcome, document=item.document, nodes=item.nodes, seconds=item.seconds)
+                yield place, item
 
     def _without_parsing(self) -> Iterator[StepResult]:
-        removed: list[int] = []
+        removed: list[tuple[int, Step]] = []
         for place, step in enumerate(self.steps):
             if self.stop.is_set():
                 return
             if step.action == "remove":
-                removed.append(place)
+                removed.append((place, step))
             elif step.action not in ("add", "update"):
                 yield place, self._fail_or_keep(step)
         for start in range(0, len(removed), _REMOVALS_PER_TRANSACTION):
@@ -252,133 +218,137 @@ class PlanExecution:
             raise step.error
         if step.error is not None:
             return self._fail(step, PreparationFailure.of(step.error, step.stage, step.item.name))
+        item = IngestItem(step.item.name, "unchanged", document_id=step.document_id)
+        if step.held_since is None:  # no source says anything of it, but somebody asked
+            item = replace(item, message=step.reason)
+            self._log_alone([(step, item)])
+            return item
         if (stored := self.known.get(step.document_id)) is None:
-            return self._fail(step, PreparationFailure.of(concurrent_change(step, "removed"), "store", step.item.name))
+            return self._fail(step, PreparationFailure.of(_concurrent_change(step, "removed"), "store", step.item.name))
         if stored.stamp != step.item.stamp:
             document_rows.restamp(self.pipeline.store.engine, stored.id, step.item.stamp)
-        return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=stored.nodes)
+        return replace(item, nodes=stored.nodes)
 
-    def _remove(self, places: Sequence[int]) -> list[StepResult]:
-        began, steps = time.perf_counter(), {self.steps[place].document_id: self.steps[place] for place in places}
-        items = {each: IngestItem(step.item.name, "removed", document_id=each) for each, step in steps.items()}
-
-        def record(connection: Connection, versions: Mapping[str, int | None]) -> None:
-            self._log(connection, [(steps[each], items[each], version) for each, version in versions.items()])
-
-        gone = self.pipeline.store.remove(list(steps), within=record, check=self._check(steps))
-        seconds = (time.perf_counter() - began) / len(places)
-        return [
-            (place, _timed(replace(items[each], nodes=gone[each]), seconds))
-            if (each := self.steps[place].document_id) in gone
-            else (place, replace(items[each], outcome="unchanged"))
-            for place in places
-        ]
-
-    def _not_written(self, place: int, error: Exception) -> StepResult:
-        step = self.steps[place]
-        return place, self._fail(step, PreparationFailure.of(error, "store", step.item.name))
+    def _remove(self, steps: Sequence[tuple[int, Step]]) -> list[StepResult]:
+        began = time.perf_counter()
+        ids = [step.document_id for _, step in steps]
+        items = {place: IngestItem(step.item.name, "removed", document_id=step.document_id) for place, step in steps}
+        items = {
+            place: replace(item, nodes=self.known[item.document_id].nodes) if item.document_id in self.known else item
+            for place, item in items.items()
+        }
+        done = self._change(items, partial(self.pipeline.store.remove, ids))
+        return _timed(done, (time.perf_counter() - began) / len(steps))
 
     # Documents: prepared by the executor, embedded in one thread and written in another
 
-    def _prepared(self) -> Iterator[PendingDocument]:
+    def _prepared(self) -> Iterator[PrepareResult]:
         if self.stop.is_set():
             return
-        results = self.executor(self.tasks, self.options)
-        try:
-            for place, state in results:
-                yield PendingDocument(place, state)
+        with closing(prepare_all(self.executor, self.tasks, self.options)) as results:
+            for result in results:
+                yield result
                 if self.stop.is_set():
                     return
-        finally:
-            if isinstance(results, Generator):
-                results.close()
 
-    def _weigh(self, pending: PendingDocument) -> float:
+    def _weigh(self, prepared: PrepareResult) -> float:
         """The share of a group that a document takes."""
-        share = 1 / group_size(self.pipeline.model)
-        if not isinstance(pending.state, PreparedDocument) or pending.state.metadata_only:
+        share, state = 1 / group_size(self.pipeline.model), prepared[1]
+        if not isinstance(state, PreparedDocument) or state.metadata_only:
             return share
-        if pending.state.nodes is None:
+        if state.nodes is None:
             return 1.0
-        return max(len(pending.state.nodes) * share, len(pending.state.document.text) / _GROUP_CHARACTERS)
+        return max(len(state.nodes) * share, len(state.document.text) / _GROUP_CHARACTERS)
 
-    def _embed(self, group: Sequence[PendingDocument]) -> list[PendingDocument]:
+    def _embed(self, group: Sequence[PrepareResult]) -> tuple[list[PrepareResult], float]:
+        """Complete and embed the nodes of documents; also return the seconds that each took."""
         began = time.perf_counter()
-        documents = [self._complete_nodes(one) for one in _until_fatal(group) if not self.stop.is_set()]
-        if not documents:
-            return []
-        parsed = [one for one in documents if isinstance(one.state, PreparedDocument) and not one.state.metadata_only]
-        embedded = {one.place: one for one in run_batch(parsed, self._add_vectors, self._not_embedded)}
-        seconds = (time.perf_counter() - began) / len(documents)
-        return [replace(embedded.get(one.place, one), seconds=seconds) for one in documents]
+        states = dict(self._completed(*prepared) for prepared in group if not self.stop.is_set())
+        parsed = [
+            (place, state)
+            for place, state in states.items()
+            if isinstance(state, PreparedDocument) and not state.metadata_only
+        ]
+        states |= run_batch(parsed, self._with_vectors, partial(self._failed, "embed"))
+        return list(states.items()), (time.perf_counter() - began) / max(len(states), 1)
 
-    def _complete_nodes(self, pending: PendingDocument) -> PendingDocument:
-        if not isinstance(pending.state, PreparedDocument) or pending.state.metadata_only:
-            return pending
+    def _completed(self, place: int, state: PreparedDocument | PreparationFailure) -> PrepareResult:
+        if not isinstance(state, PreparedDocument) or state.metadata_only:
+            return place, state
         stages = ["parse"]
         try:
-            return replace(pending, state=self.pipeline.complete_nodes(pending.state, stages.append))
+            return place, self.pipeline.complete_nodes(state, stages.append)
         except FATAL_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-            return replace(pending, state=PreparationFailure.of(error, stages[-1], self.steps[pending.place].item.name))
+            return self._failed(stages[-1], (place, state), error)
 
-    def _add_vectors(self, documents: Sequence[PendingDocument]) -> list[PendingDocument]:
-        embedded = self.pipeline.embed([one.state for one in documents if isinstance(one.state, PreparedDocument)])
-        return [replace(one, state=state) for one, state in zip(documents, embedded, strict=True)]
+    def _with_vectors(self, documents: Sequence[tuple[int, PreparedDocument]]) -> list[PrepareResult]:
+        embedded = self.pipeline.embed([state for _, state in documents])
+        return [(place, state) for (place, _), state in zip(documents, embedded, strict=True)]
 
-    def _not_embedded(self, pending: PendingDocument, error: Exception) -> PendingDocument:
-        return replace(pending, state=PreparationFailure.of(error, "embed", self.steps[pending.place].item.name))
+    def _failed(self, stage: str, at: tuple[int, object], error: Exception) -> tuple[int, PreparationFailure]:
+        return at[0], PreparationFailure.of(error, stage, self.steps[at[0]].item.name)
 
-    def _write(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
-        if not documents:
-            return []
-        began = time.perf_counter()
-        embedded = [one for one in documents if isinstance(one.state, PreparedDocument) and one.state.vectors]
-        items = dict(run_batch(embedded, self._store, lambda one, error: self._not_written(one.place, error)))
-        for one in documents:
-            if isinstance(one.state, PreparationFailure):
-                if one.state.fatal:
-                    raise ConfigError(one.state.message, hint=one.state.hint)
-                items[one.place] = self._fail(self.steps[one.place], one.state)
-            elif one.place not in items:
-                items |= dict(
-                    run_batch([one], self._store_metadata, lambda one, error: self._not_written(one.place, error))
-                )
-        seconds = (time.perf_counter() - began) / len(documents)
-        return [(one.place, _timed(items[one.place], one.seconds + seconds)) for one in documents]
+    def _write(self, embedded: tuple[Sequence[PrepareResult], float]) -> list[StepResult]:
+        began, (states, seconds) = time.perf_counter(), embedded
+        new = [(place, state) for place, state in states if isinstance(state, PreparedDocument) and state.vectors]
+        items = dict(run_batch(new, self._store, self._not_written))
+        for place, state in states:
+            if isinstance(state, PreparationFailure):
+                items[place] = self._fail(self.steps[place], state)
+            elif place not in items:
+                items |= run_batch([(place, state)], self._store_metadata, self._not_written)
+        seconds += (time.perf_counter() - began) / max(len(states), 1)
+        return _timed([(place, items[place]) for place, _ in states], seconds)
 
-    def _store(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
-        embedded = [(one.state, self._item(one)) for one in documents if isinstance(one.state, PreparedDocument)]
-        steps = {
-            prepared.document.id: self.steps[one.place] for one, (prepared, _) in zip(documents, embedded, strict=True)
+    def _store(self, embedded: Sequence[tuple[int, PreparedDocument]]) -> list[StepResult]:
+        items = {
+            place: IngestItem(
+                self.steps[place].item.name, "updated" if one.document.id in self.known else "added",
+                document_id=one.document.id, nodes=len(one.vectors), embedded=one.embedded,
+            )
+            for place, one in embedded
+        }  # fmt: skip
+        new = [
+            Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
+            for _, one in embedded
+        ]
+        return self._change(items, partial(self.pipeline.store.replace, new))
+
+    def _store_metadata(self, documents: Sequence[tuple[int, PreparedDocument]]) -> list[StepResult]:
+        ((place, prepared),) = documents
+        stored, name = self.known.get(prepared.document.id), self.steps[place].item.name
+        nodes = stored.nodes if stored else 0
+        item = IngestItem(name, "metadata", document_id=prepared.document.id, nodes=nodes)
+        return self._change({place: item}, partial(self.pipeline.store.update_metadata, prepared.document))
+
+    # Writes, and the run log
+
+    def _change(self, items: Mapping[int, IngestItem], write: Callable[..., Collection[str]]) -> list[StepResult]:
+        """Write documents and their rows of the run log in one transaction.
+
+        `write` is a write of the store, which returns the ids of what it changed: the rest is unchanged, because
+        another run did the same meanwhile.
+        """
+        steps = {item.document_id: self.steps[place] for place, item in items.items()}
+        by_id = {item.document_id: item for item in items.values()}
+        written = write(
+            within=lambda connection, versions: self._log(
+                connection, [(steps[each], by_id[each], version) for each, version in versions.items()]
+            ),
+            check=lambda connection, ids: self.guard(connection, {each: steps[each] for each in ids}),
+        )
+        done = {
+            place: item if item.document_id in written else replace(item, outcome="unchanged")
+            for place, item in items.items()
         }
-        items = self.pipeline.store_all(embedded, self._record(steps), self._check(steps))
-        self._log_alone([(steps[item.document_id], item) for item in items if item.outcome == "unchanged"])
-        return [(one.place, item) for one, item in zip(documents, items, strict=True)]
+        self._log_alone([(self.steps[place], item) for place, item in done.items() if item.outcome == "unchanged"])
+        return list(done.items())
 
-    def _store_metadata(self, documents: Sequence[PendingDocument]) -> list[StepResult]:
-        (pending,) = documents
-        prepared, item, step = pending.state, self._item(pending), self.steps[pending.place]
-        assert isinstance(prepared, PreparedDocument)
-        stored = self.known.get(prepared.document.id)
-        if stored and is_as_stored(prepared.document, stored):
-            item = replace(item, outcome="unchanged", document_id=stored.id, nodes=stored.nodes)
-            self._log_alone([(step, item)])
-            return [(pending.place, item)]
-        item, steps = replace(item, nodes=stored.nodes if stored else 0), {prepared.document.id: step}
-        done = self.pipeline.store_metadata(prepared, item, self._record(steps), self._check(steps))
-        if done.outcome == "unchanged":
-            self._log_alone([(step, done)])
-        return [(pending.place, done)]
-
-    def _item(self, pending: PendingDocument) -> IngestItem:
-        """The item of a document if all goes well."""
-        assert isinstance(pending.state, PreparedDocument)
-        outcome: Outcome = "updated" if pending.state.document.id in self.known else "added"
-        return IngestItem(self.steps[pending.place].item.name, outcome)
-
-    # The run log
+    def _not_written(self, at: tuple[int, object], error: Exception) -> StepResult:
+        place, failure = self._failed("store", at, error)
+        return place, self._fail(self.steps[place], failure)
 
     def _fail(self, step: Step, failure: PreparationFailure) -> IngestItem:
         """Log a failed document; return its item."""
@@ -386,16 +356,6 @@ class PlanExecution:
         log("debug", "document failed", document=step.item.name, traceback=failure.detail)
         self._log_alone([(step, item)])
         return item
-
-    def _check(self, steps: Mapping[str, Step]) -> Check:
-        """Make the check of the store's writes: ask the guard about documents, by id."""
-        return lambda connection, ids: self.guard(connection, {each: steps[each] for each in ids})
-
-    def _record(self, steps: Mapping[str, Step]) -> Record:
-        """Make the function that logs documents, by id, in the transaction that writes them."""
-        return lambda connection, done: self._log(
-            connection, [(steps[item.document_id], item, version) for item, version in done]
-        )
 
     def _log_alone(self, done: Sequence[tuple[Step, IngestItem]]) -> None:
         """Log what changed nothing, in a transaction of its own."""
@@ -410,18 +370,24 @@ class PlanExecution:
         write_items(connection, self.run_id, rows)
 
 
-def _until_fatal(group: Sequence[PendingDocument]) -> Iterator[PendingDocument]:
-    """The documents up to and including the first fatal failure."""
-    for one in group:
-        yield one
-        if isinstance(one.state, PreparationFailure) and one.state.fatal:
-            return
+def prepare_all(
+    executor: Executor, tasks: Sequence[tuple[int, Task]], options: PrepareOptions
+) -> Generator[PrepareResult, None, None]:
+    """Prepare documents; closing the generator stops what is under way.
+
+    Raises:
+        ConfigError: For a failure that every other document would have too.
+    """
+    results = executor(tasks, options)
+    try:
+        for place, state in results:
+            if isinstance(state, PreparationFailure) and state.fatal:
+                raise ConfigError(state.message, hint=state.hint)
+            yield place, state
+    finally:
+        if isinstance(results, Generator):
+            results.close()
 
 
-def _timed(item: IngestItem, seconds: float) -> IngestItem:
-    return replace(item, seconds=round(seconds, 3))
-
-
-def _logged(item: IngestItem) -> IngestItem:
-    log("info", item.outcome, document=item.document, nodes=item.nodes, seconds=item.seconds)
-    return item
+def _timed(done: Sequence[StepResult], seconds: float) -> list[StepResult]:
+    return [(place, replace(item, seconds=round(seconds, 3))) for place, item in done]

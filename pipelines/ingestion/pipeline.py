@@ -1,4 +1,4 @@
-"""PIPELINE: prepared documents -> context headers, vectors by an IngestionPipeline, and one transaction per batch.
+"""PIPELINE: prepared documents -> context headers, and vectors by an IngestionPipeline.
 
 The worker processes run the first transformations (parser and context header, see `parse`). Those that need a model
 run here. The pipelines have no docstore, vector store or cache: LlamaIndex's would write in several transactions.
@@ -15,7 +15,7 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode, TextNode, TransformComponent
 from numpy.typing import NDArray
 from pydantic import Field
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from config.settings import ParsingSettings
 from pipelines.errors import ModelError, ServiceUnavailable
@@ -25,14 +25,11 @@ from pipelines.ingestion.prepare import PreparedDocument, require_nodes
 from pipelines.models.embedding import group_size, window_vectors
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
 from pipelines.store.node_table import Vectors, pooled
-from pipelines.store.node_writer import Check, NodeRecipe, Replacement
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.text import searchable
-from pipelines.types import EmbeddingIdentity, IngestItem
+from pipelines.types import EmbeddingIdentity
 
 _PROBE = "hello"  # a text that any embedding model can embed
-# Write the run's log rows in the transaction of the change: (connection, [(item, id of the version that was kept)]).
-Record = Callable[[Connection, Sequence[tuple[IngestItem, int | None]]], None]
 
 
 def embedded_text(node: BaseNode) -> str:
@@ -124,7 +121,7 @@ class EmbedNodes(TransformComponent):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPipeline:
-    """The steps of a prepared document that need a model or the database."""
+    """The steps of a prepared document that need a model."""
 
     store: FootnoteVectorStore
     model: BaseEmbedding
@@ -172,42 +169,6 @@ class DocumentPipeline:
         nodes = pipeline.run(nodes=[node for prepared in documents for node in prepared.nodes or ()])
         embedded = iter(zip(nodes, embed_nodes.windows, embed_nodes.new, strict=True))
         return [_with_vectors(one, list(islice(embedded, len(one.nodes or ())))) for one in documents]
-
-    def store_metadata(self, prepared: PreparedDocument, item: IngestItem, record: Record, check: Check) -> IngestItem:
-        """Write a document's metadata and the run's row in one transaction; its vectors stay.
-
-        The outcome is `unchanged` if another run has written the same meanwhile.
-        """
-        done = replace(item, outcome="metadata", document_id=prepared.document.id)
-        changed = self.store.update_metadata(
-            prepared.document,
-            within=lambda link, versions: record(link, [(done, versions[prepared.document.id])]),
-            check=check,
-        )
-        return done if changed is not None else replace(done, outcome="unchanged")
-
-    def store_all(
-        self, embedded: Sequence[tuple[PreparedDocument, IngestItem]], record: Record, check: Check
-    ) -> list[IngestItem]:
-        """Write several documents, their nodes and the run's rows in one transaction: all of them or none.
-
-        The outcome of a document is `unchanged` if another run has written the same meanwhile.
-        """
-        done = {
-            one.document.id: replace(
-                item, document_id=one.document.id, nodes=len(one.vectors), embedded=one.embedded
-            )
-            for one, item in embedded
-        }  # fmt: skip
-        written = self.store.replace(
-            [
-                Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
-                for one, _ in embedded
-            ],
-            within=lambda link, versions: record(link, [(done[each], version) for each, version in versions.items()]),
-            check=check,
-        )
-        return [item if each in written else replace(item, outcome="unchanged") for each, item in done.items()]
 
 
 def _with_vectors(prepared: PreparedDocument, embedded: Sequence[tuple[BaseNode, Vectors, bool]]) -> PreparedDocument:

@@ -50,7 +50,7 @@ class Step:
     file_sha: str = ""
     error: FootnoteError | None = None
     original: str = ""
-    stage: Literal["list", "read"] = "list"
+    stage: Literal["list", "read", "undo"] = "list"
     collection: str = ""
     held_since: datetime | None = None
     restamps: bool = False
@@ -78,6 +78,7 @@ class Plan:
         seconds: How long listing the sources took, with fetching and waiting.
         partial: What is stored without some of its content, with the reason.
         empty: The sources that hold nothing that can be ingested.
+        undoes: The run that the steps undo.
     """
 
     steps: tuple[Step, ...]
@@ -88,6 +89,7 @@ class Plan:
     seconds: float = 0.0
     partial: tuple[Remark, ...] = ()
     empty: tuple[str, ...] = ()
+    undoes: int | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -125,11 +127,6 @@ class PlanContext:
     only_failed: bool = False
     last_listed: Mapping[str, Collection[str]] = field(default_factory=dict)
 
-    @property
-    def unlisted(self) -> frozenset[str]:
-        """The sources that could not be listed completely, as `alike` spells them."""
-        return frozenset(normalised_source(failure.source) for failure in self.failed.values() if failure.is_listing)
-
     def changes(self, document: StoredDocument, item: SourceItem) -> list[str]:
         """The reasons to update a document although its file is unchanged; empty = there is none."""
         if document.indexed_sha != document.content_sha:
@@ -148,20 +145,6 @@ class PlanContext:
         return bool(item.stamp) and document.stamp == item.stamp and not self.verify and item.uri not in self.failed
 
 
-@dataclass(frozen=True, slots=True)
-class MissingDocuments:
-    """The documents that a source no longer holds, out of a `total` that is stored."""
-
-    listing: Listing
-    documents: tuple[StoredDocument, ...]
-    total: int
-
-    @property
-    def guarded(self) -> bool:
-        """True if they are so many that a person has to allow their removal."""
-        return len(self.documents) > REMOVAL_GUARD * self.total
-
-
 def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], context: PlanContext) -> Plan:
     """Plan a step for every listed document and every one that a complete listing no longer has.
 
@@ -174,32 +157,27 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
     listed = {item.uri for listing in listings for item in listing.items}
     steps, moved = _steps(listings, known, listed, context)
     unchanged = {step.item.uri for step in steps if step.action == "unchanged"}
-    over = resolved_failures([*context.failed.values()], listings, listed, moved={*moved.values()}, unchanged=unchanged)
+    settled = _settled(context, listings, listed, moved={*moved.values()}, unchanged=unchanged)
     if context.only_failed:
-        return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), over)
-    absent = find_missing(listings, known, listed, {*moved}, context.last_listed)
-    gone, refused = _removals(absent, allow=context.allow_removals)
-    guarded = tuple((each.listing.source, len(each.documents), each.total) for each in refused)
-    skipped = _skipped(listings, removed={step.item.name for step in gone})
-    partial = tuple(dict.fromkeys(each for listing in listings for each in listing.partial))
-    empty = tuple(dict.fromkeys(each.source for each in listings if not (each.items or each.skipped or each.problems)))
-    return Plan((*steps, *gone), skipped, guarded, over, _held(listings, refused), partial=partial, empty=empty)
-
-
-def _skipped(listings: Sequence[Listing], *, removed: Collection[str]) -> tuple[Remark, ...]:
-    """The remarks on skipped items, each once, without removed ones, which have a step."""
-    remarks = (each for listing in listings for each in listing.skipped if each.name not in removed)
-    return tuple(dict.fromkeys(remarks))
-
-
-def _held(listings: Sequence[Listing], refused: Sequence[MissingDocuments]) -> dict[str, list[str]]:
-    """The URIs of each remote source that was listed without a problem, and of its refused removals."""
-    stays = {absence.listing.source: [document.source_uri for document in absence.documents] for absence in refused}
-    return {
-        listing.source: [*(item.uri for item in listing.items), *stays.get(listing.source, ())]
-        for listing in listings
-        if listing.kind != "file" and not listing.problems
-    }
+        return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), settled)
+    removals, refused = _removals(listings, known, listed, moved, context)
+    kept = {source: missing for source, (missing, _) in refused.items()}
+    removed = {step.item.name for step in removals}
+    skipped = dict.fromkeys(each for listing in listings for each in listing.skipped if each.name not in removed)
+    empty = (each.source for each in listings if not (each.items or each.skipped or each.problems))
+    return Plan(
+        steps=(*steps, *removals),
+        skipped=tuple(skipped),
+        refused=tuple((source, len(missing), total) for source, (missing, total) in refused.items()),
+        settled=settled,
+        listed={
+            each.source: [item.uri for item in each.items] + [one.source_uri for one in kept.get(each.source, ())]
+            for each in listings
+            if each.kind != "file" and not each.problems
+        },
+        partial=tuple(dict.fromkeys(each for listing in listings for each in listing.partial)),
+        empty=tuple(dict.fromkeys(empty)),
+    )  # fmt: skip
 
 
 def _steps(
@@ -211,24 +189,26 @@ def _steps(
     for document in reversed(known):
         if document.source_uri not in listed:
             by_sha[document.file_sha].append(document)
+    unlisted = {normalised_source(failure.source) for failure in context.failed.values() if failure.is_listing}
     steps, moved, seen = [], dict[str, str](), set[str]()
     for listing in listings:
-        steps += [_listing_failure(listing, name, error) for name, error in listing.problems]
-        whole = not context.only_failed or not context.unlisted.isdisjoint(listing.places)
+        for name, error in listing.problems:
+            steps.append(Step("fail", _listing_failure(listing, name), "cannot be listed", error=error))
+        whole = not context.only_failed or not unlisted.isdisjoint(listing.places)
         for item in listing.items:
             if item.uri in seen or not (whole or item.uri in context.failed):
                 continue
             seen.add(item.uri)
             step = _step(item, by_uri.get(item.uri), context)
-            if step.action == "add" and (former := _take_moved(by_sha[step.file_sha], listed)):
-                moved[former.id] = former.source_uri
-                step = Step("update", item, "moved", former.id, step.file_sha, held_since=former.ingested_at)
+            alike = by_sha[step.file_sha] if step.action == "add" else []
+            while alike:  # the first document of the same bytes whose file is gone from its place is this one
+                former = alike.pop()
+                if former.source_uri.startswith("file://") and not path_of(former.source_uri).exists():
+                    moved[former.id] = former.source_uri
+                    step = Step("update", item, "moved", former.id, step.file_sha, held_since=former.ingested_at)
+                    break
             steps.append(step)
     return steps, moved
-
-
-def _listing_failure(listing: Listing, name: str, error: FootnoteError) -> Step:
-    return Step("fail", listing_failure_item(listing, name), "cannot be listed", error=error)
 
 
 def _step(item: SourceItem, document: StoredDocument | None, context: PlanContext) -> Step:
@@ -236,7 +216,7 @@ def _step(item: SourceItem, document: StoredDocument | None, context: PlanContex
     changes = context.changes(document, item) if document else []
     if document and not changes and context.trusts_stamp(document, item):
         why = "same size and time" if item.source_kind == "file" else "not changed at its source"
-        return Step("unchanged", item, why, document.id, document.file_sha)
+        return Step("unchanged", item, why, document.id, document.file_sha, held_since=document.ingested_at)
     try:
         read = context.read(item)
     except FootnoteError as error:
@@ -247,41 +227,10 @@ def _step(item: SourceItem, document: StoredDocument | None, context: PlanContex
         return Step("add", item, why, "", read.sha, original=original)
     if document.file_sha != read.sha:
         changes = ["the file changed" if item.source_kind == "file" else "it changed at its source", *changes]
+    step = Step("unchanged", item, "same bytes", document.id, read.sha, held_since=document.ingested_at)
     if changes:
-        return Step(
-            "update", item, ", ".join(changes), document.id, read.sha, original=original,
-            held_since=document.ingested_at,
-        )  # fmt: skip
-    return Step("unchanged", item, "same bytes", document.id, read.sha, restamps=document.stamp != item.stamp)
-
-
-def _take_moved(alike: list[StoredDocument], listed: set[str]) -> StoredDocument | None:
-    """Remove from the list and return the first document of the same bytes whose file is gone from its place."""
-    while alike:
-        document = alike.pop()
-        if has_left(document, listed):
-            return document
-    return None
-
-
-def _removals(found: Sequence[MissingDocuments], *, allow: bool) -> tuple[list[Step], list[MissingDocuments]]:
-    """Return the removals, and the sources whose removals are refused; no other source removes those documents."""
-    guarded = [absence for absence in found if absence.guarded and not allow]
-    stays = {document.id for absence in guarded for document in absence.documents}
-    steps = {
-        document.id: Step(
-            "remove",
-            SourceItem(document.source_uri, document.name, absence.listing.source, absence.listing.kind),
-            "no longer in its source",
-            document.id,
-            document.file_sha,
-            held_since=document.ingested_at,
-        )
-        for absence in found
-        for document in absence.documents
-        if document.id not in stays
-    }
-    return list(steps.values()), guarded
+        return replace(step, action="update", reason=", ".join(changes), original=original)
+    return replace(step, restamps=document.stamp != item.stamp)
 
 
 def rule_overrides(item: SourceItem, rules: Sequence[SourceRule]) -> dict[str, Any]:
@@ -299,53 +248,49 @@ def rule_overrides(item: SourceItem, rules: Sequence[SourceRule]) -> dict[str, A
 # What a complete listing no longer holds: documents to remove or that moved, and failures that are over
 
 
-def find_missing(
+def _removals(
     listings: Sequence[Listing],
     known: Sequence[StoredDocument],
     listed: set[str],
-    moved: set[str],
-    last_listed: Mapping[str, Collection[str]],
-) -> list[MissingDocuments]:
-    """Find what each completely listed source no longer holds; each source once.
+    moved: Collection[str],
+    context: PlanContext,
+) -> tuple[list[Step], dict[str, tuple[list[StoredDocument], int]]]:
+    """Return the removals; and by source (what is missing, of how many) where that is too much to remove unasked.
 
-    Args:
-        listings: What the sources hold now.
-        known: The stored documents.
-        listed: The URIs of all that is listed.
-        moved: The ids of documents that moved, which are not missing.
-        last_listed: The URIs that each remote source listed the last time. What a source that is not listed completely
-            now still holds is not missing.
+    What a source that is not listed completely now held when it was listed last is not missing, and what one source may
+    not remove no other removes.
     """
-    found: dict[str, MissingDocuments] = {}
-    complete = {listing.source for listing in listings if listing.complete}
-    others = {uri for source, uris in last_listed.items() if source not in complete for uri in uris}
-    for listing in listings:
-        if listing.complete and listing.source not in found:
-            before = last_listed.get(listing.source, ())
-            below = [
-                document
-                for document in known
-                if document.source_uri in before or _is_within(document.source, document.source_uri, listing)
-            ]
-            gone = [
-                document
-                for document in below
-                if document.source_uri not in listed
-                and document.source_uri not in others
-                and document.id not in moved
-                and (document.source_uri in before or _would_list(listing, document.source, document.source_uri))
-            ]
-            found[listing.source] = MissingDocuments(listing, tuple(gone), len(below))
-    return list(found.values())
+    complete = {listing.source: listing for listing in reversed(listings) if listing.complete}
+    others = {uri for source, uris in context.last_listed.items() if source not in complete for uri in uris}
+    stays = listed | others
+    found: dict[str, Step] = {}
+    refused: dict[str, tuple[list[StoredDocument], int]] = {}
+    for source, listing in reversed(complete.items()):
+        before = context.last_listed.get(source, ())
+        below = [
+            one for one in known if one.source_uri in before or _is_within(one.source, one.source_uri, listing)
+        ]  # fmt: skip
+        missing = [
+            one
+            for one in below
+            if one.source_uri not in stays
+            and one.id not in moved
+            and (one.source_uri in before or _would_list(listing, one.source, one.source_uri))
+        ]
+        if len(missing) > REMOVAL_GUARD * len(below) and not context.allow_removals:
+            refused[source] = missing, len(below)
+        for one in missing:
+            item = SourceItem(one.source_uri, one.name, source, listing.kind)
+            found[one.id] = Step(
+                "remove", item, "no longer in its source", one.id, one.file_sha, held_since=one.ingested_at
+            )
+    for missing, _ in refused.values():
+        for one in missing:
+            found.pop(one.id, None)
+    return list(found.values()), refused
 
 
-def has_left(document: StoredDocument, listed: set[str]) -> bool:
-    """True if a document's file is gone from its place, so that the same bytes elsewhere are that document."""
-    uri = document.source_uri
-    return uri not in listed and uri.startswith("file://") and not path_of(uri).exists()
-
-
-def listing_failure_item(listing: Listing, name: str) -> SourceItem:
+def _listing_failure(listing: Listing, name: str) -> SourceItem:
     """Make the item that represents a source, or a part of it, that could not be listed."""
     part = name if listing.items or len(listing.problems) > 1 else ""
     return SourceItem(f"{listing.source}#{part}", name, listing.source, listing.kind)
@@ -363,58 +308,39 @@ def locations_to_retry(failed: Sequence[FailedDocument]) -> list[str]:
     ]
 
 
-def resolved_failures(
-    failed: Sequence[FailedDocument],
-    listings: Sequence[Listing],
-    listed: set[str],
-    *,
-    moved: set[str],
-    unchanged: set[str],
+def _settled(
+    context: PlanContext, listings: Sequence[Listing], listed: set[str], *, moved: set[str], unchanged: set[str]
 ) -> Mapping[SourceItem, str]:
     """Return the past failures that are over, each with the reason.
 
     A document's failure is over if nothing of it is stored and its file is gone, if it moved, or if it is unchanged. A
-    listing failure is over once its source was listed without the same failure.
-
-    Args:
-        failed: What failed the last time.
-        listings: What the sources hold now.
-        listed: The URIs of all of that.
-        moved: The URIs that documents had before they moved.
-        unchanged: The URIs whose files are unchanged since they were stored.
+    listing failure is over once its source was listed without the same failure. `moved` and `unchanged` are URIs.
     """
-    found: dict[SourceItem, str] = {}
-    again = {listing_failure_item(listing, name).uri for listing in listings for name, _ in listing.problems}
-    for failure in failed:
+    again = {_listing_failure(listing, name).uri for listing in listings for name, _ in listing.problems}
+    places = {place for listing in listings for place in listing.places}
+    complete = [listing for listing in listings if listing.complete]
+
+    def reason(failure: FailedDocument) -> str:
         uri, source = failure.source_uri, failure.source
-        item = SourceItem(uri, failure.document, source, kind_of(source))
+        gone = source.startswith("file://") and not path_of(source).exists()
         if failure.is_listing:
-            if why := _why_listing_resolved(failure, listings, again):
-                found[item] = why
-        elif uri in unchanged:
-            found[item] = "it is again as it is stored"
-        elif uri in moved:
-            found[item] = "it moved"
-        elif not failure.stored and uri not in listed and _is_gone(source, uri, listings):
-            found[item] = "its file is gone"
-    return found
+            if uri in again:
+                return ""
+            if normalised_source(source) in places:
+                return "its source was looked at again"
+            return "its place is gone" if gone and any(_is_within(source, source, each) for each in complete) else ""
+        if uri in unchanged:
+            return "it is again as it is stored"
+        if uri in moved:
+            return "it moved"
+        gone = (gone and uri == source) or any(_would_list(each, source, uri) for each in complete)
+        return "its file is gone" if gone and not failure.stored and uri not in listed else ""
 
-
-def _why_listing_resolved(failure: FailedDocument, listings: Sequence[Listing], again: Collection[str]) -> str:
-    """The reason that a listing failure is over; empty if it is not."""
-    source = failure.source
-    if failure.source_uri in again:
-        return ""
-    if any(normalised_source(source) in listing.places for listing in listings):
-        return "its source was looked at again"
-    gone = source.startswith("file://") and not path_of(source).exists()
-    within = any(listing.complete and _is_within(source, source, listing) for listing in listings)
-    return "its place is gone" if gone and within else ""
-
-
-def _is_gone(source: str, uri: str, listings: Sequence[Listing]) -> bool:
-    own_file = uri == source and uri.startswith("file://") and not path_of(uri).exists()
-    return own_file or any(listing.complete and _would_list(listing, source, uri) for listing in listings)
+    return {
+        SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source)): why
+        for failure in context.failed.values()
+        if (why := reason(failure))
+    }
 
 
 def _would_list(listing: Listing, source: str, uri: str) -> bool:

@@ -1,13 +1,13 @@
 """PREVIEW: the result and the cost of a plan, found by preparing its documents; writes nothing."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from llama_index.core.schema import TextNode
 
-from pipelines.errors import ConfigError
 from pipelines.ingestion.context_header import HEADER_TOKENS, ContextHeader, HeaderCost
-from pipelines.ingestion.execute import FATAL_ERRORS
+from pipelines.ingestion.execute import FATAL_ERRORS, prepare_all
 from pipelines.ingestion.parsers import build_parser, parse
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder, embedded_text
@@ -106,18 +106,14 @@ def preview(
     due = [place for place, step in enumerate(plan.steps) if step.action in ("add", "update")]
     places = due if whole or len(due) <= MAX_WHOLE else _sample(plan.steps, due)
     tasks = ingestion.tasks(replace(plan, steps=tuple(plan.steps[place] for place in places)), overrides, known)
-    results = ingestion.executor(tasks, replace(ingestion.options, keep=False))
-    prepared_ones: dict[int, _Forecast] = {}
-    try:
+    forecasts: dict[int, _Forecast] = {}
+    with closing(prepare_all(ingestion.executor, tasks, replace(ingestion.options, keep=False))) as results:
         for done, (index, prepared) in enumerate(results, 1):
             place = places[index]
-            prepared_ones[place] = _forecast(ingestion, plan.steps[place], prepared, known)
+            forecasts[place] = _forecast(ingestion, plan.steps[place], prepared, known)
             on_progress(done, len(tasks))
-    finally:
-        if isinstance(results, Generator):
-            results.close()
     found = [
-        prepared_ones.get(place) or _Forecast(_forecast_without_parsing(step, known))
+        forecasts.get(place) or _Forecast(_forecast_without_parsing(step, known))
         for place, step in enumerate(plan.steps)
     ]
     return _total(ingestion, found, len(due), len(places))
@@ -152,8 +148,6 @@ def _forecast(
     known: Mapping[str, StoredDocument],
 ) -> _Forecast:
     if isinstance(prepared, PreparationFailure):
-        if prepared.fatal:
-            raise ConfigError(prepared.message, hint=prepared.hint)
         return _Forecast(prepared.item(step.item.name, step.document_id))
     stored = known.get(prepared.document.id)
     item = IngestItem(step.item.name, "updated" if stored else "added", document_id=prepared.document.id)

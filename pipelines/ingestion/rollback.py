@@ -1,25 +1,22 @@
 """ROLLBACK: undo a run: bring each document that it changed back to its version before, wholly or not at all."""
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
 from pipelines.errors import ParseError, RetrievalError, StoreError
-from pipelines.ingestion.execute import PlanExecution, StepResult
 from pipelines.ingestion.parsers import PARSERS, parser_for
 from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.reindex import parse_stored
 from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.store import documents as document_rows
-from pipelines.store.database import Database, reading, writing
-from pipelines.store.node_table import set_vector_index_aside
-from pipelines.store.runs import LoggedItem, find_run, open_run, write_items
+from pipelines.store.database import Database, reading
+from pipelines.store.runs import find_run
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.store.versions import Change, changes_of, last_change, read_version, taken_by
-from pipelines.types import Document, IngestItem, IngestReport, SourceItem
+from pipelines.types import Document, IngestReport, SourceItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class RollbackPlan:
     @property
     def plan(self) -> Plan:
         """The steps as a plan."""
-        return Plan(self.steps, (), ())
+        return Plan(self.steps, (), (), undoes=self.undoes)
 
 
 def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) -> RollbackPlan:
@@ -85,7 +82,7 @@ def rollback_step(change: Change, run_id: int, *, keep_later: bool = False, take
     if later and keep_later:
         return replace(step, reason=later)
     if error := _obstacle(change, run_id, item, taken=taken):
-        return replace(step, action="fail", reason=error.message, error=error)
+        return replace(step, action="fail", reason=error.message, error=error, stage="undo")
     too = f"; {later}, which is undone too" if later else ""
     if change.outcome == "added":
         return replace(step, action="remove", reason=f"the run added it{too}")
@@ -125,58 +122,13 @@ def roll_back(ingestion: Ingestion, undo: RollbackPlan, on_progress: Progress | 
     Raises:
         ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
     """
-    sources = list(dict.fromkeys(step.item.source for step in undo.steps))
-    with open_run(ingestion.database.engine, sources, kind="rollback", undoes=undo.undoes) as run_id:
-        began = time.perf_counter()
-        items: dict[int, IngestItem] = {}
-        for place, item in _execute(ingestion, undo, run_id):
-            items[place] = item
-            if on_progress:
-                on_progress(len(items), len(undo.steps), item)
-        in_order = [items[place] for place in sorted(items)]
-        return ingestion.finish(run_id, in_order, began=began, stopped=len(items) < len(undo.steps))
-
-
-def _execute(ingestion: Ingestion, undo: RollbackPlan, run_id: int) -> Iterator[StepResult]:
-    """Yield (index of the step, its outcome): first what stays, then removals, then restored versions."""
-    left = {
-        place: _untouched_item(step) for place, step in enumerate(undo.steps) if step.action in ("unchanged", "fail")
-    }
-    if left:
-        rows = [LoggedItem(undo.steps[place].collection, undo.steps[place].item, item) for place, item in left.items()]
-        with writing(ingestion.database.engine, "logging a rollback") as connection:
-            write_items(connection, run_id, rows)
-    yield from left.items()
-    done = [place for place in range(len(undo.steps)) if place not in left]
-    steps, changes = [undo.steps[place] for place in done], [undo.changes[place] for place in done]
-    execution = PlanExecution(
-        pipeline=ingestion.pipeline,
-        executor=_VersionExecutor(ingestion.store, changes),
-        options=ingestion.options,
-        stop=ingestion.stop,
-        run_id=run_id,
-        collection="",
-        steps=steps,
-        tasks=[
-            (place, Task(step.item, step.document_id, step.collection))
-            for place, step in enumerate(steps)
-            if step.action != "remove"
-        ],
-        known={document.id: document for document in ingestion.known()},
-        guard=_UnchangedGuard(
-            {change.document_id: (step.item.name, change.last) for step, change in zip(steps, changes, strict=True)}
-        ),
-    )
-    set_vector_index_aside(ingestion.database.engine, ingestion.store.table, len(execution.tasks))
-    for place, item in execution.items():
-        yield done[place], item
-
-
-def _untouched_item(step: Step) -> IngestItem:
-    """The item of a document that stays as it is."""
-    if step.error is None:
-        return IngestItem(step.item.name, "unchanged", message=step.reason, document_id=step.document_id)
-    return PreparationFailure.of(step.error, "undo", step.item.name).item(step.item.name, step.document_id)
+    planned = {
+        change.document_id: (step.item.name, change.last)
+        for step, change in zip(undo.steps, undo.changes, strict=True)
+    }  # fmt: skip
+    executor = _VersionExecutor(ingestion.store, undo.changes)
+    undoing = replace(ingestion, executor=executor, cluster=None, guard=_UnchangedGuard(planned))
+    return undoing.run(undo.plan, kind="rollback", on_progress=on_progress)
 
 
 @dataclass(frozen=True, slots=True)

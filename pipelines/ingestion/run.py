@@ -14,9 +14,9 @@ from sqlalchemy import select
 
 from config.settings import Settings
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
-from pipelines.ingestion.execute import PlanExecution, allow_all, assert_as_planned
+from pipelines.ingestion.execute import Guard, PlanExecution, allow_all, assert_as_planned
 from pipelines.ingestion.pipeline import DocumentPipeline
-from pipelines.ingestion.plan import Plan, PlanContext, Step, locations_to_retry, make_plan, rule_overrides, stored_step
+from pipelines.ingestion.plan import Plan, PlanContext, locations_to_retry, make_plan, rule_overrides, stored_step
 from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
 from pipelines.ingestion.sources import Access, Sources, kind_of
@@ -70,6 +70,7 @@ class Ingestion:
     Attributes:
         executor: Prepares documents.
         cluster: Executes a run's documents on a Ray cluster instead.
+        guard: Refuses to change what another run changed since the plan.
         stop: Once set, a run ends after the documents that are under way.
     """
 
@@ -82,6 +83,7 @@ class Ingestion:
     header_writer: HeaderWriter | None = None
     executor: Executor = prepare_in_process
     cluster: RayExecutor | None = None
+    guard: Guard = assert_as_planned
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -172,13 +174,56 @@ class Ingestion:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
             ConfigError: If the embedding model or a parser does not exist.
         """
+        began, collection = time.perf_counter(), self.collection(overrides)
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
-        with open_run(self.database.engine, sources, kind=kind, looked=plan.seconds) as run_id:
+        with open_run(self.database.engine, sources, kind=kind, undoes=plan.undoes, looked=plan.seconds) as run_id:
             if on_run:
                 on_run(run_id)
-            report = self._execute(run_id, plan, overrides, on_progress, kind)
+            if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
+                settle_failures(self.database.engine, run_id, collection, plan.settled)
+            known = {document.id: document for document in self.known()}
+            run = PlanExecution(
+                pipeline=self.pipeline,
+                executor=self.executor,
+                options=self.options,
+                stop=self.stop,
+                run_id=run_id,
+                collection=collection,
+                steps=plan.steps,
+                tasks=self.tasks(plan, overrides, known),
+                known=known,
+                guard=self.guard,
+            )
+            set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
+            items: dict[int, IngestItem] = {}
+            for place, item in self.cluster.items(run) if self.cluster else run.items():
+                items[place] = item
+                if on_progress:
+                    on_progress(len(items), len(plan.steps), item)
+            report = self._finish(run_id, [items[place] for place in sorted(items)], plan, began)
         if not report.stopped:
             self.remember_listings(plan, overrides)
+        return report
+
+    def _finish(self, run_id: int, items: Sequence[IngestItem], plan: Plan, began: float) -> IngestReport:
+        """End a run: refresh the indexes, write the run's row, return its report."""
+        with ThreadPoolExecutor(1) as background:
+            indexed = background.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
+            if any(item.outcome not in ("unchanged", "failed") for item in items):
+                self.indexes.refresh("owner")
+            indexed.result()
+        report = IngestReport(
+            run_id,
+            tuple(items),
+            nodes=sum(item.nodes for item in items if item.outcome in ("added", "updated")),
+            embedded=sum(item.embedded for item in items),
+            seconds=round(plan.seconds + time.perf_counter() - began, 3),
+            stopped=len(items) < len(plan.steps),
+            looked=round(plan.seconds, 3),
+        )
+        counts = Counter[str](item.outcome for item in items)
+        finish_run(self.database.engine, report, counts, state="stopped" if report.stopped else "done")
+        log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
     def remember_listings(self, plan: Plan, overrides: Overrides) -> None:
@@ -190,84 +235,29 @@ class Ingestion:
         for source, uris in plan.listed.items():
             remember_listing(self.settings.home, self.collection(overrides), source, uris)
 
-    def _execute(
-        self, run_id: int, plan: Plan, overrides: Overrides, on_progress: Progress | None, kind: RunKind
-    ) -> IngestReport:
-        began = time.perf_counter()
-        if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
-            settle_failures(self.database.engine, run_id, self.collection(overrides), plan.settled)
-        known = {document.id: document for document in self.known()}
-        run = PlanExecution(
-            pipeline=self.pipeline,
-            executor=self.executor,
-            options=self.options,
-            stop=self.stop,
-            run_id=run_id,
-            collection=self.collection(overrides),
-            steps=plan.steps,
-            tasks=self.tasks(plan, overrides, known),
-            known=known,
-            guard=allow_all if kind == "remove" else assert_as_planned,  # a person asked for the removal
-        )
-        set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
-        items: dict[int, IngestItem] = {}
-        for place, item in self.cluster.items(run) if self.cluster else run.items():
-            items[place] = item
-            if on_progress:
-                on_progress(len(items), len(plan.steps), item)
-        in_order = [items[place] for place in sorted(items)]
-        stopped = len(items) < len(plan.steps)
-        return self.finish(run_id, in_order, began=began, stopped=stopped, looked=plan.seconds)
-
-    def finish(
-        self, run_id: int, items: Sequence[IngestItem], *, began: float, stopped: bool, looked: float = 0.0
-    ) -> IngestReport:
-        """End a run: refresh the indexes, write the run's row, return its report.
-
-        Args:
-            run_id: The run's row.
-            items: The outcome of each document, in the plan's order.
-            began: `time.perf_counter()` when its first step began.
-            stopped: Whether it ended early.
-            looked: Seconds that listing the sources took.
-        """
-        with ThreadPoolExecutor(1) as background:
-            indexed = background.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
-            if any(item.outcome not in ("unchanged", "failed") for item in items):
-                self.indexes.refresh("owner")
-            indexed.result()
-        report = IngestReport(
-            run_id,
-            tuple(items),
-            nodes=sum(item.nodes for item in items if item.outcome in ("added", "updated")),
-            embedded=sum(item.embedded for item in items),
-            seconds=round(looked + time.perf_counter() - began, 3),
-            stopped=stopped,
-            looked=round(looked, 3),
-        )
-        counts = Counter[str](item.outcome for item in items)
-        finish_run(self.database.engine, report, counts, state="stopped" if report.stopped else "done")
-        log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
-        return report
-
     def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
         """(index of the step, task) of every document that the plan adds or updates."""
-        collection, rules = self.collection(overrides), self.settings.ingestion.rules
         taken = {(document.collection, document.source_uri): document.id for document in known.values()}
-        return [
-            (
-                place,
-                task_of(
-                    _with_existing_id(step, collection, taken),
-                    collection,
-                    known,
-                    overrides,
-                    rule_overrides(step.item, rules),
-                ),
+        tasks = []
+        for place, step in enumerate(plan.steps):
+            if step.action not in ("add", "update"):
+                continue
+            collection = step.collection or self.collection(overrides)
+            added = taken.get((collection, step.item.uri))  # by another run since the plan
+            document_id = step.document_id or added or _mint_id(collection, step.item.uri, known)
+            stored = known.get(document_id)
+            task = Task(
+                item=step.item,
+                document_id=document_id,
+                collection=collection,
+                overrides={**(stored.said if stored else {}), **overrides.stated},
+                rules=rule_overrides(step.item, self.settings.ingestion.rules),
+                indexed_sha=stored.indexed_sha if stored else "",
+                indexed_recipe=stored.recipe if stored else "",
+                original=step.original,
             )
-            for place, step in enumerate(plan.steps)
-            if step.action in ("add", "update")
-        ]
+            tasks.append((place, task))
+        return tasks
 
     def known(self, collection: str | None = None) -> list[StoredDocument]:
         """The stored documents with their state in this model's node table; of every collection unless one is named."""
@@ -278,7 +268,7 @@ class Ingestion:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]
-        report = self.run(Plan(tuple(steps), (), ()), kind="remove")
+        report = replace(self, guard=allow_all).run(Plan(tuple(steps), (), ()), kind="remove")
         for failure in failures:
             item = SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source))
             settle_failures(self.database.engine, report.run_id, failure.collection, {item: "asked for"})
@@ -342,33 +332,7 @@ def ingest(
     return ingestion.run(plan, overrides=overrides, on_progress=on_progress)
 
 
-def _with_existing_id(step: Step, collection: str, taken: Mapping[tuple[str, str], str]) -> Step:
-    """The step; an addition gets the id of the document that another run added at this URI since the plan."""
-    if step.document_id:
-        return step
-    return replace(step, document_id=taken.get((step.collection or collection, step.item.uri), ""))
-
-
-def task_of(
-    step: Step, collection: str, known: Mapping[str, StoredDocument], overrides: Overrides, rules: Mapping[str, object]
-) -> Task:
-    """The task of a step that adds or updates; `rules` is what the rules of the settings state of the document."""
-    collection = step.collection or collection
-    document_id = step.document_id or mint_id(collection, step.item.uri, known)
-    stored = known.get(document_id)
-    return Task(
-        item=step.item,
-        document_id=document_id,
-        collection=collection,
-        overrides={**(stored.said if stored else {}), **overrides.stated},
-        rules=rules,
-        indexed_sha=stored.indexed_sha if stored else "",
-        indexed_recipe=stored.recipe if stored else "",
-        original=step.original,
-    )
-
-
-def mint_id(collection: str, uri: str, known: Mapping[str, StoredDocument]) -> str:
+def _mint_id(collection: str, uri: str, known: Mapping[str, StoredDocument]) -> str:
     """Derive a document id from its first URI; a numbered one if a moved document kept that URI's id."""
     for attempt in range(len(known) + 1):
         minted = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{collection}|{uri}|{attempt or ''}"))

@@ -67,7 +67,9 @@ class NodeWriter(NodeReader):
 
     _versions_kept: int = PrivateAttr(default=5)
 
-    def replace(self, new: Sequence[Replacement], within: Within | None = None, check: Check | None = None) -> set[str]:
+    def replace(
+        self, new: Sequence[Replacement], within: Within | None = None, check: Check | None = None
+    ) -> dict[str, int]:
         """Write new versions of documents with their nodes in one transaction; the old versions are kept for undo.
 
         Args:
@@ -77,7 +79,8 @@ class NodeWriter(NodeReader):
             check: Called with the documents that are about to be written.
 
         Returns:
-            The ids of the documents that were written; another process had already written the others equally.
+            The number of nodes of each document that was written; another process had already written the others
+            equally.
 
         Raises:
             StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
@@ -95,7 +98,7 @@ class NodeWriter(NodeReader):
                 if check:
                     check(connection, [each.new.document.id for each in changed])
                 self._write(connection, changed, within)
-        return {each.new.document.id for each in changed}
+        return {each.new.document.id: len(each.new.nodes) for each in changed}
 
     def _prepared(self, new: Replacement) -> "_Prepared":
         self._assert_contract(new)
@@ -223,21 +226,21 @@ class NodeWriter(NodeReader):
 
     def update_metadata(
         self, document: Document, within: Within | None = None, check: Check | None = None
-    ) -> int | None:
+    ) -> dict[str, int]:
         """Write a document's metadata to its row and its nodes, in one transaction; vectors stay.
 
         Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
         numbers move with the first line of the text.
 
         Returns:
-            The number of nodes; None, with nothing written, if another process had already written just this.
+            Its number of nodes; empty, with nothing written, if another process had already written just this.
         """
         rows = self._nodes
         inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
         with writing(self.engine, f"updating {document.name}") as connection:
             lock_documents(connection, [document.id])
             if document_rows.is_written(connection, document):
-                return None
+                return {}
             if check:
                 check(connection, [document.id])
             facts = self._facts_of(document, document_rows.first_line(connection, document.id))
@@ -253,7 +256,7 @@ class NodeWriter(NodeReader):
                 within(connection, versions)
             raise_version(connection, [document.id])
             assert_active(connection, self.table)
-        return int(changed.rowcount)
+        return {document.id: int(changed.rowcount)}
 
     def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
         """The document's part of a node's metadata, as JSONB; `first_line` is that of the stored text.
