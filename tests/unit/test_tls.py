@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import certifi
 import pytest
 from pydantic import SecretStr
 
 from config.settings import GitHubSettings, NotionSettings, Settings, WebSettings
 from pipelines.errors import ConfigError
 from pipelines.ingestion.sources import SOURCES, Access, Listing
-from pipelines.ingestion.sources.github.client import CaBundle
 from pipelines.tls import CA_FILE_HINT, checked_ca_file, ssl_context
 from tests.authority import Authority
 from tests.fake_github import FakeGitHub, Repository
@@ -185,27 +183,3 @@ def test_verification_stays_as_strict_as_it_was(authority: Authority) -> None:
     usual = ssl.create_default_context().cert_store_stats()["x509"]
     assert made.cert_store_stats()["x509"] == usual + 1
     assert ssl_context(" ", ssl.create_default_context) is None
-
-
-def test_the_bundle_for_github_holds_the_usual_authorities_and_ones_own_until_it_is_closed(
-    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own, usual = authority.path.read_bytes(), Path(certifi.where()).read_bytes()
-    assert bundled(authority) == usual + b"\n" + own
-    folder = tmp_path / "certs"
-    folder.mkdir()
-    for name in ("b.0", "a.0"):
-        (folder / name).write_bytes(name.encode())
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(folder))
-    assert bundled(authority) == b"a.0\nb.0\n" + own
-    assert CaBundle("").verify() is True
-
-
-def bundled(authority: Authority) -> bytes:
-    """What a bundle holds; its file is gone when it is closed."""
-    bundle = CaBundle(str(authority.path))
-    path = Path(str(bundle.verify()))
-    held = path.read_bytes()
-    bundle.close()
-    assert not path.parent.exists()
-    return held

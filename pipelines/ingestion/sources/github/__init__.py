@@ -9,7 +9,7 @@ from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
-from pipelines.ingestion.sources.github.client import CachedApi, Client
+from pipelines.ingestion.sources.github.client import GitHubApi
 from pipelines.ingestion.sources.github.contents import Contents, RepositoryFile
 from pipelines.ingestion.sources.github.repositories import (
     Facts,
@@ -51,10 +51,9 @@ class GitHub:
         settings = access.settings
         self._access, self._home = access, settings.home.absolute()
         self._site = site_of(settings.github.api_base)
-        self._client = Client(access, now)
-        self._api = CachedApi(self._client, self._home, settings.github.api_base, verify=access.verify)
-        self._owners = Owners(self._client, self._api, self._home, access.progress)
-        self._contents = Contents(self._client, self._api, self._home, settings.ingestion.max_text_bytes)
+        self._api = GitHubApi(access, now)
+        self._owners = Owners(self._api, self._home, access.progress)
+        self._contents = Contents(self._api, self._home, settings.ingestion.max_text_bytes)
         self._entries: dict[str, _Entry] = {}
         self._read: dict[str, Read | FootnoteError] = {}
         self._fetches = 0
@@ -96,7 +95,7 @@ class GitHub:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
+        self._api.close()
 
     def _owner(self, place: Place, options: DeclaredSource) -> Listing:
         found = self._owners.repositories(place.owner)
@@ -116,7 +115,7 @@ class GitHub:
         return listing
 
     def _repository(self, place: Place, options: DeclaredSource) -> Listing:
-        found = self._api.get(f"/repos/{place.full_name}", lambda answer: repositories_in([answer])).body
+        found = self._api.cached(f"/repos/{place.full_name}", lambda answer: repositories_in([answer])).body
         source = f"github:{found[0]['full_name']}"
         if not place.is_same(place_of(source)):
             self._access.say(f"{place.location} is called {source} now.")
@@ -138,7 +137,7 @@ class GitHub:
                 nothing.append(Remark(item.name, "no README, no description"))
             else:
                 items.append(item)
-            if options.docs and not (self._client.ended and problems):
+            if options.docs and not (self._api.ended and problems):
                 below, problem = self._documents(source, facts)
                 items += below
                 problems += problem

@@ -11,7 +11,7 @@ from typing import Any
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.envelope import stored_envelope
-from pipelines.ingestion.sources.github.client import CachedApi, Client, garbled_error
+from pipelines.ingestion.sources.github.client import GitHubApi, garbled_error
 from pipelines.ingestion.sources.github.repositories import Facts, content_state, one_line
 from pipelines.store.fetch_cache import Fetched
 
@@ -33,8 +33,8 @@ class RepositoryFile:
 class Contents:
     """Reads files of repositories, of at most `most_bytes`."""
 
-    def __init__(self, client: Client, api: CachedApi, home: Path, most_bytes: int) -> None:
-        self._client, self._api, self._home, self._most_bytes = client, api, home, most_bytes
+    def __init__(self, api: GitHubApi, home: Path, most_bytes: int) -> None:
+        self._api, self._home, self._most_bytes = api, home, most_bytes
 
     def readme(self, facts: Facts, note: Fetched | None) -> RepositoryFile:
         """Return the README; it is requested only if something was pushed since `note`, and sent only if it changed.
@@ -46,14 +46,14 @@ class Contents:
         if note and kept and note.more.get("state") == state:
             return kept
         etag = str(note.more.get("etag", "")) if note and kept else ""
-        reply = self._client.get(f"/repos/{facts['full_name']}/readme", etag=etag, allowed=(404,))
+        reply = self._api.get(f"/repos/{facts['full_name']}/readme", etag=etag, allowed=(404,))
         if reply.status == 304 and kept:
             return RepositoryFile(kept.path, kept.data, {"state": state, "etag": etag})
         if reply.status == 404:
             return RepositoryFile("", b"", {"state": state, "etag": ""})
         if not isinstance(reply.body, dict):
             raise garbled_error()
-        path, more = str(reply.body.get("path") or "README"), {"state": state, "etag": reply.etag}
+        path, more = str(reply.body.get("path") or "README"), {"state": state, "etag": reply.headers.get("etag", "")}
         data = self._data(facts, path, reply.body)
         return (
             RepositoryFile(path, data, more)
@@ -74,7 +74,7 @@ class Contents:
     def documents(self, facts: Facts) -> tuple[list[tuple[str, str]], bool]:
         """Return (path, blob) of each Markdown file below docs/ but the README, in order; and whether these are all."""
         head, state = f"/repos/{facts['full_name']}/git/trees/HEAD", content_state(facts)
-        found = self._api.get(head, _tree, {"recursive": "1"}, state=state, allowed=(_EMPTY_STATUS,)).body
+        found = self._api.cached(head, _tree, {"recursive": "1"}, state=state, allowed=(_EMPTY_STATUS,)).body
         parts = self._folders(facts, state) if found["truncated"] else [found]
         docs = sorted((name, blob) for part in parts for name, blob in part["docs"])
         return docs, not any(part["truncated"] for part in parts)
@@ -82,12 +82,12 @@ class Contents:
     def _folders(self, facts: Facts, state: str) -> list[Mapping[str, Any]]:
         """Return the `_tree` of each docs/ alone, which is smaller than that of the repository."""
         trees = f"/repos/{facts['full_name']}/git/trees"
-        root = self._api.get(f"{trees}/HEAD", _root, state=state).body
+        root = self._api.cached(f"{trees}/HEAD", _root, state=state).body
         higher = root["readme"] or any(
-            self._api.get(f"{trees}/{sha}", _root, state=sha).body["readme"] for _, sha in root.get("github", ())
+            self._api.cached(f"{trees}/{sha}", _root, state=sha).body["readme"] for _, sha in root.get("github", ())
         )
         return [
-            self._api.get(
+            self._api.cached(
                 f"{trees}/{sha}",
                 partial(_tree, below=f"{name}/", higher=higher),
                 {"recursive": "1"},
@@ -105,7 +105,7 @@ class Contents:
         return self._blob(facts, path, str(answer.get("sha")))  # which the API answers of a file over 1 MB
 
     def _blob(self, facts: Facts, path: str, blob: str) -> bytes:
-        answer = self._client.get(f"/repos/{facts['full_name']}/git/blobs/{_sha(blob)}").body
+        answer = self._api.get(f"/repos/{facts['full_name']}/git/blobs/{_sha(blob)}").body
         if not isinstance(answer, dict):
             raise garbled_error()
         self._assert_small(facts, path, answer.get("size"))

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from pipelines.errors import UNTIL_MENDED, SourceError
-from pipelines.ingestion.sources.github.client import CachedApi, CachedResponse, Client, garbled_error, partial_error
+from pipelines.ingestion.sources.github.client import CachedResponse, GitHubApi, garbled_error, partial_error
 from pipelines.store.documents import in_repository
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
 from pipelines.text import canonical
@@ -171,8 +171,8 @@ class OwnerRepositories:
 class Owners:
     """Lists the repositories of owners: the public ones, and the private ones that the token may read."""
 
-    def __init__(self, client: Client, api: CachedApi, home: Path, progress: Callable[[str], None]) -> None:
-        self._client, self._api, self._home, self._progress = client, api, home, progress
+    def __init__(self, api: GitHubApi, home: Path, progress: Callable[[str], None]) -> None:
+        self._api, self._home, self._progress = api, home, progress
 
     def repositories(self, owner: str) -> OwnerRepositories:
         """Return all repositories of an owner, each once, in GitHub's order.
@@ -184,7 +184,7 @@ class Owners:
             SourceError: If there is no such owner, or GitHub cannot be asked.
             StoreError: If an answer cannot be kept.
         """
-        login, kind = self._api.get(f"/users/{owner}", _login_and_kind).body
+        login, kind = self._api.cached(f"/users/{owner}", _login_and_kind).body
         if not place_of(f"github:{login}"):
             raise garbled_error()
         viewer = self._viewer()
@@ -216,7 +216,7 @@ class Owners:
         note = None if complete else recall_fetched(self._home, key)
         before = note.more.get("shown", {}) if note else {}
         if uris or complete:
-            now = {name: {"asker": self._client.asker, "uris": sorted(below)} for name, below in uris.items()}
+            now = {name: {"asker": self._api.asker, "uris": sorted(below)} for name, below in uris.items()}
             remember_fetched(self._home, Fetched(key, "", "", 0, {"shown": {**before, **now}}))
 
     def _pages(self, login: str, path: str, parameters: dict[str, Any]) -> tuple[list[Facts], list[SourceError]]:
@@ -244,11 +244,11 @@ class Owners:
 
     def _page(self, path: str, parameters: dict[str, Any], number: int) -> CachedResponse:
         query = {**parameters, "sort": "full_name", "per_page": _PER_PAGE, "page": number}
-        return self._api.get(path, repositories_in, query)
+        return self._api.cached(path, repositories_in, query)
 
     def _viewer(self) -> str:
         """Return the login of the token's owner; empty without a token, and for that of an app."""
-        return str(self._api.get("/user", _login_and_kind, allowed=(403,)).body[0]) if self._client.has_token else ""
+        return str(self._api.cached("/user", _login_and_kind, allowed=(403,)).body[0]) if self._api.has_token else ""
 
     def _as_before(self, login: str, found: list[Facts]) -> list[SourceError]:
         """Return a problem if another token listed private repositories that are missing now.
@@ -260,7 +260,7 @@ class Owners:
             name: uris
             for name, shown in (note.more.get("shown", {}) if note else {}).items()
             if name not in seen
-            and shown["asker"] != self._client.asker
+            and shown["asker"] != self._api.asker
             and (uris := [uri for uri in shown["uris"] if recall_fetched(self._home, uri)])
         }
         return [_lost_private_error(login, lost)] if lost else []

@@ -9,13 +9,12 @@ from typing import Any
 from pipelines.errors import UNTIL_MENDED, FootnoteError, SourceError, StoreError, as_source_error
 from pipelines.ingestion.loaders.notion import plain_rich_text
 from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Refused, Remark
+from pipelines.ingestion.sources.http import Ended
 from pipelines.ingestion.sources.notion.client import (
     Json,
-    ListingEnded,
     NotionApi,
     checked_id,
     id_of,
-    open_api,
     page_address,
 )
 from pipelines.ingestion.sources.notion.databases import Properties, fetch_rows, keep_database
@@ -53,7 +52,7 @@ class Notion:
             root = id_of(location)
             source = f"notion:{root}"
             if self._api is None:
-                self._api = open_api(self._access)
+                self._api = NotionApi(self._access)
             walk = _Walk(self._api, self._access, source, self._access.options(location).depth)
         except SourceError as error:
             return Listing(source, "notion", (), False, problems=((source, error),))
@@ -211,7 +210,7 @@ class _Walk:
         """Visit a place; if that fails, the place alone fails and the walk goes on."""
         try:
             visit(place)
-        except ListingEnded:
+        except Ended:
             raise
         except SourceError as error:
             self.found.fail(place, error)

@@ -66,15 +66,14 @@ NOBODY = "127.0.0.1:9"
     ("kind", "location", "said"),
     [
         (GitHub, "github:ann", "GitHub cannot be reached at 127.0.0.1: it refuses connections."),
-        (Notion, f"notion:{'a' * 32}", f"Notion cannot be reached at {NOBODY}: it refuses connections."),
+        (Notion, f"notion:{'a' * 32}", "Notion cannot be reached at 127.0.0.1: it refuses connections."),
         (Web, f"http://{NOBODY}/sitemap.xml", f"{NOBODY} cannot be reached: it refuses connections."),
     ],
 )
 def test_nobody_at_the_address_is_said_alike_and_without_internal_words(
     kind: type[GitHub | Notion | Web], location: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.ingestion.sources.github.client._PAUSES", ())
-    monkeypatch.setattr("pipelines.ingestion.sources.notion.client._MAX_TRIES", 1)
+    monkeypatch.setattr("pipelines.ingestion.sources.http._PAUSES", ())
     settings = Settings(
         _env_file=None,
         home=tmp_path,

@@ -1,0 +1,249 @@
+"""HTTP: requests to the JSON API of a source, with one rule of retries, of waits and of when to stop asking."""
+
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from pipelines.errors import UNTIL_MENDED, SourceError
+from pipelines.ingestion.sources.base import Access, connection_failure, retry_message, wait_message, wait_too_long
+from pipelines.tls import CA_FILE_HINT, checked_ca_file, environment_ca_file, is_untrusted, ssl_context
+
+if TYPE_CHECKING:
+    import httpx
+
+_PAUSES = (1.0, 4.0)  # seconds before a request that failed is sent again, unless the API names a time
+_MAX_FAILURES = 3  # requests in a row: then the API is down
+_MAX_REDIRECTS = 5
+_MAX_DIGITS = 11  # of seconds to wait; a longer number is nonsense
+_TIMEOUT = 30.0  # seconds
+_RATE_LIMIT = "its rate limit"
+
+
+class Ended(SourceError):
+    """Raised when no further request makes sense: in this run none is sent any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: the status, the headers by their names in any case, and the value of its JSON; None if it has none.
+
+    Status 0 means that there was none, and the body is the reason.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+
+    @property
+    def failed(self) -> bool:
+        """True if the API failed, so that the same request may succeed later."""
+        return self.status == 0 or self.status >= 500
+
+    @property
+    def retry_after(self) -> float | None:
+        """The seconds in its Retry-After header; None where it has none."""
+        return seconds_in(self.headers.get("retry-after"))
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What differs between one API and another.
+
+    Attributes:
+        name: For a person; in capitals it begins the names of the settings.
+        base: The address, before the path of a request.
+        token: Sent in the Authorization header, after `scheme`.
+        headers: Of every request.
+        wait_seconds: How long one request may wait for rate limits in all.
+        max_waits: How often.
+        requested_wait: Returns the seconds that an answer asks to wait, after so many waits; None if it asks for none.
+        failure: Returns the error of an answer to a path that `failed`.
+        advice: What to do about a wait that is too long.
+        retried: Statuses below 500 that are failures too.
+    """
+
+    name: str
+    base: str
+    token: SecretStr | None
+    scheme: str
+    headers: Mapping[str, str]
+    wait_seconds: float
+    max_waits: int
+    requested_wait: Callable[[Reply, int], float | None]
+    failure: Callable[[Reply, str], SourceError]
+    advice: str = ""
+    retried: frozenset[int] = frozenset()
+
+    @property
+    def base_setting(self) -> str:
+        """The setting that names the address."""
+        return f"FOOTNOTE_{self.name.upper()}__API_BASE"
+
+    @property
+    def host(self) -> str:
+        """The host of the address, for a message."""
+        return urlsplit(self.base).hostname or self.base
+
+    @property
+    def secret(self) -> str:
+        """The token without copied white space; empty without one."""
+        return self.token.get_secret_value().strip() if self.token else ""
+
+
+class JsonClient:
+    """Sends requests to an API, one at a time; the connection is opened by the first one.
+
+    Raises:
+        ConfigError: If FOOTNOTE_CA_FILE, or the file of authorities that the environment names, cannot be used.
+    """
+
+    def __init__(self, api: Api, access: Access) -> None:
+        self.api = api
+        self._ca_file, self._say, self._stop = access.settings.ca_file, access.say, access.stop
+        self._usual = environment_ca_file("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", or_folder=True)
+        checked_ca_file(self._ca_file)
+        self._opened: httpx.Client | None = None
+        self._closed_by: Ended | None = None
+        self._failures = 0
+
+    @property
+    def ended(self) -> bool:
+        """True if nothing more can be requested: the wait is too long, the API fails, or the run is stopped."""
+        return self._stop.is_set() or self._closed_by is not None
+
+    def send(
+        self,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        *,
+        posted: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Send a GET, or a POST of what is `posted`; return the answer, unless it is a rate limit or a failure.
+
+        A request that fails is sent up to three times; after one that failed, the next is sent only once; after three
+        in a row, none is sent any more.
+
+        Raises:
+            Ended: If the API asks for a wait that is too long, has failed too often, or the run is stopped.
+            SourceError: If it fails, or cannot be reached.
+        """
+        waits, waited, pauses = 0, 0.0, [] if self._failures else list(_PAUSES)
+        while True:
+            if self._stop.is_set():
+                hint = "Run the same command again to continue."
+                raise Ended(f"Requests to {self.api.name} were stopped.", hint=hint)
+            if self._closed_by is not None:
+                raise self._closed_by
+            reply = self._ask(path, query, posted, headers or {})
+            if (seconds := self.api.requested_wait(reply, waits)) is not None:
+                waits, waited = waits + 1, waited + seconds
+                if waited > self.api.wait_seconds or waits > self.api.max_waits:
+                    setting = f"FOOTNOTE_{self.api.name.upper()}__WAIT_SECONDS"
+                    limit = wait_too_long(self.api.name, seconds, setting, why=_RATE_LIMIT, more=self.api.advice)
+                    self._closed_by = Ended(limit.message, hint=limit.hint, wait=limit.wait)
+                    raise self._closed_by
+                self._say(wait_message(self.api.name, seconds, _RATE_LIMIT))
+                self._stop.wait(seconds)
+            elif reply.failed or reply.status in self.api.retried:
+                error = self.api.failure(reply, path) if reply.status else self._unreached(str(reply.body))
+                if not pauses:
+                    raise self._failed(error)
+                usual, asked = pauses.pop(0), reply.retry_after
+                pause = usual if asked is None else min(asked, self.api.wait_seconds)
+                self._say(retry_message(error, pause))
+                self._stop.wait(pause)
+            else:
+                self._failures = 0
+                return reply
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._opened is not None:
+            self._opened.close()
+
+    def _ask(
+        self, path: str, query: Mapping[str, Any] | None, posted: Mapping[str, Any] | None, headers: Mapping[str, str]
+    ) -> Reply:
+        import httpx
+
+        client, method = self._client(), "GET" if posted is None else "POST"
+        try:
+            url = httpx.URL(self.api.base.rstrip("/") + path, params=dict(query or {}))
+            for _ in range(_MAX_REDIRECTS):
+                answer = client.request(method, url, json=posted, headers=dict(headers))
+                onward = url.join(answer.headers.get("location", "")) if answer.is_redirect else url
+                if onward == url or (onward.scheme, onward.netloc) != (url.scheme, url.netloc):
+                    break  # the token goes to no other host
+                url = onward
+        except httpx.TransportError as error:
+            return Reply(0, body=connection_failure(error))
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError):  # its own error may show the request
+            raise self._not_a_url() from None
+        return Reply(answer.status_code, answer.headers, _parsed(answer.content))
+
+    def _client(self) -> "httpx.Client":
+        if self._opened is None:
+            import httpx
+
+            try:
+                has_host = self.api.base.startswith(("https://", "http://")) and urlsplit(self.api.base).hostname
+            except ValueError:
+                has_host = None
+            if not has_host:
+                raise self._not_a_url()
+            secret = self.api.secret
+            if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
+                raise Ended(
+                    f"{self.api.name.upper()}_TOKEN contains characters that tokens never have.",
+                    hint="Copy it again, or unset it.",
+                    wait=UNTIL_MENDED,
+                )
+            token = {"Authorization": f"{self.api.scheme} {secret}"} if secret else {}
+            context = ssl_context(self._ca_file, self._authorities) or self._authorities()
+            self._opened = httpx.Client(
+                verify=context, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.api.headers, **token}
+            )
+        return self._opened
+
+    def _authorities(self) -> ssl.SSLContext:
+        """The usual authorities: those that the environment names, else those that come with httpx."""
+        import httpx
+
+        if self._usual is None:
+            return httpx.create_ssl_context()
+        file, folder = (None, self._usual) if self._usual.is_dir() else (self._usual, None)
+        return ssl.create_default_context(cafile=file, capath=folder)
+
+    def _unreached(self, why: str) -> SourceError:
+        hint = CA_FILE_HINT if is_untrusted(why) else f"Check the network and {self.api.base_setting}."
+        return SourceError(f"{self.api.name} cannot be reached at {self.api.host}: {why}.", hint=hint)
+
+    def _not_a_url(self) -> SourceError:
+        return Ended(f"{self.api.base_setting} is not a URL.", hint="Unset it to use the default.")
+
+    def _failed(self, error: SourceError) -> SourceError:
+        self._failures += 1
+        if self._failures < _MAX_FAILURES:
+            return error
+        stopped, hint = f"{self.api.name} failed repeatedly, so requests to it were stopped.", "Run it again later."
+        self._closed_by = Ended(stopped, hint=hint)
+        return Ended(f"{error.message} {stopped}", hint=hint)
+
+
+def seconds_in(value: str | None) -> float | None:
+    """The number of seconds in a header; None where it holds none."""
+    return float(value) if value and value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS else None
+
+
+def _parsed(content: bytes) -> Any:
+    """The value of a JSON text; None if it is none, or nested too deeply."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
