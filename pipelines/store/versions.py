@@ -112,33 +112,32 @@ def _histories(connection: Connection, run_id: int) -> dict[str, list[tuple[int,
 def effect_of(run_id: int, changes: Sequence[tuple[int, int | None]]) -> tuple[Effect, int]:
     """(the effect of a run on a document, the run that has to be undone first if others came after it).
 
-    Each change makes a new state of the document, except that undoing a run goes back to the state before it. So the
-    states are a tree. A run that went forward is in effect while the present state descends from its state; a run that
-    went back is in effect while the present state does not descend from the state that it left.
+    A state of the document is the sequence of the runs that led to it. Undoing a run goes back to the state before it;
+    every other run adds itself. A run that went forward is in effect while the present state begins with its state; a
+    run that went back is in effect while the present state does not begin with the state that it left.
 
     Args:
         run_id: A run among the changes.
         changes: (the run, the run that it undoes) of each change of the document, oldest first.
     """
-    parents, makers, now = [-1], [0], 0  # by state; the first is what was before the log
-    before: dict[int, int] = {}
-    after: dict[int, int] = {}
+    now: tuple[int, ...] = ()
+    before: dict[int, tuple[int, ...]] = {}
+    after: dict[int, tuple[int, ...]] = {}
     for run, undoes in changes:
         before.setdefault(run, now)
         if undoes in before:
             now = before[undoes]
-        elif makers[now] != run:
-            parents.append(now)
-            makers.append(run)
-            now = len(parents) - 1
+        elif now[-1:] != (run,):
+            now = (*now, run)
         after[run] = now
-    lineage = _lineage(now, parents)
-    went_on = before[run_id] in _lineage(after[run_id], parents)
-    if (after[run_id] not in lineage) if went_on else (before[run_id] in lineage):
+    left, reached = before[run_id], after[run_id]
+    leads_here = now[: len(reached)] == reached
+    went_on = reached[: len(left)] == left
+    if not leads_here if went_on else now[: len(left)] == left:
         return "undone", 0
-    if after[run_id] == now:
+    if reached == now:
         return "stands", 0
-    return "covered", makers[now] if after[run_id] in lineage else changes[-1][0]
+    return "covered", now[-1] if leads_here else changes[-1][0]
 
 
 def last_visibility(connection: Connection, document_id: str) -> str | None:
@@ -146,15 +145,6 @@ def last_visibility(connection: Connection, document_id: str) -> str | None:
     v = document_versions.c
     newest = select(v.row["visibility"].astext).where(v.document_id == document_id).order_by(v.id.desc()).limit(1)
     return connection.execute(newest).scalar()
-
-
-def _lineage(state: int, parents: Sequence[int]) -> set[int]:
-    """A state and its ancestors."""
-    found: set[int] = set()
-    while state >= 0:
-        found.add(state)
-        state = parents[state]
-    return found
 
 
 def last_change(connection: Connection, document_id: str) -> tuple[int, int]:
