@@ -193,7 +193,7 @@ class PlanExecution:
         Raises:
             ConfigError, ServiceUnavailable: What every other document would meet too; what was under way is finished.
         """
-        stages = run_stages(self._prepared(), self._embed, self._write, weigh=self._weigh)
+        stages = run_stages(self._prepared(), self._embed, self._write, weigh=partial(group_share, self.pipeline))
         with closing(stages) as written:
             for place, item in chain(self._without_parsing(), written):
                 log("info", item.outcome, document=item.document, nodes=item.nodes, seconds=item.seconds)
@@ -251,44 +251,11 @@ class PlanExecution:
                 if self.stop.is_set():
                     return
 
-    def _weigh(self, prepared: PrepareResult) -> float:
-        """The share of a group that a document takes."""
-        share, state = 1 / group_size(self.pipeline.model), prepared[1]
-        if not isinstance(state, PreparedDocument) or state.metadata_only:
-            return share
-        if state.nodes is None:
-            return 1.0
-        return max(len(state.nodes) * share, len(state.document.text) / _GROUP_CHARACTERS)
-
     def _embed(self, group: Sequence[PrepareResult]) -> tuple[list[PrepareResult], float]:
         """Complete and embed the nodes of documents; also return the seconds that each took."""
         began = time.perf_counter()
-        states = dict(self._completed(*prepared) for prepared in group if not self.stop.is_set())
-        parsed = [
-            (place, state)
-            for place, state in states.items()
-            if isinstance(state, PreparedDocument) and not state.metadata_only
-        ]
-        states |= run_batch(parsed, self._with_vectors, partial(self._failed, "embed"))
-        return list(states.items()), (time.perf_counter() - began) / max(len(states), 1)
-
-    def _completed(self, place: int, state: PreparedDocument | PreparationFailure) -> PrepareResult:
-        if not isinstance(state, PreparedDocument) or state.metadata_only:
-            return place, state
-        stages = ["parse"]
-        try:
-            return place, self.pipeline.complete_nodes(state, stages.append)
-        except FATAL_ERRORS:
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-            return self._failed(stages[-1], (place, state), error)
-
-    def _with_vectors(self, documents: Sequence[tuple[int, PreparedDocument]]) -> list[PrepareResult]:
-        embedded = self.pipeline.embed([state for _, state in documents])
-        return [(place, state) for (place, _), state in zip(documents, embedded, strict=True)]
-
-    def _failed(self, stage: str, at: tuple[int, object], error: Exception) -> tuple[int, PreparationFailure]:
-        return at[0], PreparationFailure.of(error, stage, self.steps[at[0]].item.name)
+        states = embed_group(self.pipeline, [prepared for prepared in group if not self.stop.is_set()])
+        return states, (time.perf_counter() - began) / max(len(states), 1)
 
     def _write(self, embedded: tuple[Sequence[PrepareResult], float]) -> list[StepResult]:
         began, (states, seconds) = time.perf_counter(), embedded
@@ -347,8 +314,8 @@ class PlanExecution:
         return list(done.items())
 
     def _not_written(self, at: tuple[int, object], error: Exception) -> StepResult:
-        place, failure = self._failed("store", at, error)
-        return place, self._fail(self.steps[place], failure)
+        step = self.steps[at[0]]
+        return at[0], self._fail(step, PreparationFailure.of(error, "store", step.item.name))
 
     def _fail(self, step: Step, failure: PreparationFailure) -> IngestItem:
         """Log a failed document; return its item."""
@@ -368,6 +335,44 @@ class PlanExecution:
             LoggedItem(step.collection or self.collection, step.item, item, version) for step, item, version in done
         ]
         write_items(connection, self.run_id, rows)
+
+
+def group_share(pipeline: DocumentPipeline, prepared: PrepareResult) -> float:
+    """The share of a group that a document takes."""
+    share, state = 1 / group_size(pipeline.model), prepared[1]
+    if not isinstance(state, PreparedDocument) or state.metadata_only:
+        return share
+    if state.nodes is None:
+        return 1.0
+    return max(len(state.nodes) * share, len(state.document.text) / _GROUP_CHARACTERS)
+
+
+def embed_group(pipeline: DocumentPipeline, group: Sequence[PrepareResult]) -> list[PrepareResult]:
+    """Complete and embed the nodes of documents, together if that goes well; one that fails stops only itself.
+
+    Raises:
+        ConfigError, ServiceUnavailable: What every other document would meet too.
+    """
+    states, parsed = dict(group), list[tuple[int, PreparedDocument]]()
+    for place, state in group:
+        if isinstance(state, PreparedDocument) and not state.metadata_only:
+            stages = ["parse"]
+            try:
+                parsed.append((place, pipeline.complete_nodes(state, stages.append)))
+            except FATAL_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001 - one bad document stops only itself
+                states[place] = PreparationFailure.of(error, stages[-1], state.document.name)
+
+    def embed(some: Sequence[tuple[int, PreparedDocument]]) -> list[PrepareResult]:
+        embedded = pipeline.embed([state for _, state in some])
+        return [(place, state) for (place, _), state in zip(some, embedded, strict=True)]
+
+    def failed(one: tuple[int, PreparedDocument], error: Exception) -> PrepareResult:
+        return one[0], PreparationFailure.of(error, "embed", one[1].document.name)
+
+    states |= run_batch(parsed, embed, failed)
+    return list(states.items())
 
 
 def prepare_all(

@@ -3,13 +3,15 @@
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError, SourceError, StoreError
 from pipelines.ingestion.change_detection import recipe_changes
 from pipelines.ingestion.context_header import build_header_writer
-from pipelines.ingestion.execute import FATAL_ERRORS, run_batch
+from pipelines.ingestion.execute import FATAL_ERRORS, embed_group, group_share, run_stages
 from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.parsers import parser_for
 from pipelines.ingestion.plan import Plan, Step, stored_step
@@ -17,6 +19,7 @@ from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, Pr
 from pipelines.ingestion.preview import texts_to_embed
 from pipelines.ingestion.run import Ingestion
 from pipelines.ingestion.sources.locations import normalized_location
+from pipelines.ingestion.workers import PrepareResult
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import with_identity
 from pipelines.models.usage import cost, embedding_price
@@ -38,7 +41,6 @@ _Outcome = (
     tuple[int, int] | PreparationFailure | None
 )  # (nodes, embeddings), why it failed, or None if it changed meanwhile
 _LOADERS = re.compile(r"loaders@[0-9]+")
-_GROUP_TEXTS = 256  # texts of small documents that are embedded together
 
 
 # Reindexing: today's code and settings, the same embedding model
@@ -177,45 +179,41 @@ class Reembedding:
 
     def _write(self, due: Sequence[StaleDocument]) -> Iterator[tuple[StaleDocument, _Outcome]]:
         """Write documents; the texts of small ones are embedded together."""
-        group: list[tuple[StaleDocument, PreparedDocument]] = []
-        for one in due:
-            stages = ["parse"]
+        pipeline = self.ingestion.pipeline
+        stages = run_stages(
+            self._parsed(due), partial(embed_group, pipeline), self._index, weigh=partial(group_share, pipeline)
+        )
+        with closing(stages) as written:
+            for place, outcome in written:
+                yield due[place], outcome
+
+    def _parsed(self, due: Sequence[StaleDocument]) -> Iterator[PrepareResult]:
+        for place, one in enumerate(due):
             try:
                 prepared = self._prepared(one)
-                if prepared is not None:
-                    group.append((one, self.ingestion.pipeline.complete_nodes(prepared, stages.append)))
             except FATAL_ERRORS:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-                yield one, PreparationFailure.of(error, stages[-1], one.name)
-            if sum(len(prepared.nodes or ()) for _, prepared in group) >= _GROUP_TEXTS:
-                yield from self._write_group(group)
-                group = []
-        yield from self._write_group(group)
+                yield place, PreparationFailure.of(error, "parse", one.name)
+            else:
+                if prepared is not None:
+                    yield place, prepared
 
-    def _write_group(
-        self, group: Sequence[tuple[StaleDocument, PreparedDocument]]
-    ) -> list[tuple[StaleDocument, _Outcome]]:
-        """Embed and write a group; if one cannot be embedded, each is tried alone."""
-
-        def embed_and_index(
-            some: Sequence[tuple[StaleDocument, PreparedDocument]],
-        ) -> list[tuple[StaleDocument, _Outcome]]:
-            embedded = self.ingestion.pipeline.embed([prepared for _, prepared in some])
-            return [(one, self._index(prepared)) for (one, _), prepared in zip(some, embedded, strict=True)]
-
-        return run_batch(
-            group, embed_and_index, lambda pair, error: (pair[0], PreparationFailure.of(error, "embed", pair[0].name))
-        )
-
-    def _index(self, prepared: PreparedDocument) -> _Outcome:
-        document, made = prepared.document, NodeRecipe(prepared.parser, prepared.recipe)
-        new = Replacement(document, prepared.nodes or (), prepared.vectors, made)
-        try:
-            written = self.ingestion.store.index(new)
-        except StoreError as error:
-            return PreparationFailure.of(error, "store", document.name)
-        return (len(prepared.vectors), prepared.embedded) if written else None
+    def _index(self, group: Sequence[PrepareResult]) -> list[tuple[int, _Outcome]]:
+        outcomes: list[tuple[int, _Outcome]] = []
+        for place, one in group:
+            outcome: _Outcome = None
+            if isinstance(one, PreparationFailure):
+                outcome = one
+            else:
+                new = Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
+                try:
+                    if self.ingestion.store.index(new):
+                        outcome = len(one.vectors), one.embedded
+                except StoreError as error:
+                    outcome = PreparationFailure.of(error, "store", one.document.name)
+            outcomes.append((place, outcome))
+        return outcomes
 
     def _prepared(self, due: StaleDocument) -> PreparedDocument | None:
         """The stored document, parsed for this model; None if it is gone."""

@@ -585,15 +585,18 @@ def test_without_topics_the_questions_that_were_asked_are_compared(filled: Setti
 
 
 def test_a_half_filled_table_is_compared_as_it_is_at_the_time(filled: Settings) -> None:
-    database = open_database(filled)
+    database, index, written = open_database(filled), FootnoteVectorStore.index, list[object]()
 
-    def stop(done: int, total: int, name: str) -> None:
-        raise KeyboardInterrupt
+    def index_one(store: FootnoteVectorStore, new: Replacement) -> bool:
+        if written:
+            raise KeyboardInterrupt
+        written.append(new)
+        return index(store, new)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.ingestion.reindex._GROUP_TEXTS", 1)
+        patch.setattr(FootnoteVectorStore, "index", index_one)
         with pytest.raises(KeyboardInterrupt):
-            add(filled, on_progress=stop)
+            add(filled)
     half = build_engine_aside(filled, database, B).search(QUESTION, top_n=10, record=False).results
     add(filled)
     whole = build_engine_aside(filled, database, B).search(QUESTION, top_n=10, record=False).results
