@@ -1,12 +1,11 @@
 """Notion as a source: a page or a database, with all pages and databases below it."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
-from pipelines.errors import UNTIL_MENDED, FootnoteError, SourceError, StoreError, as_source_error
+from pipelines.errors import UNTIL_MENDED, SourceError, StoreError, as_source_error
 from pipelines.ingestion.loaders.notion import plain_rich_text
 from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Refused, Remark
 from pipelines.ingestion.sources.http import Ended
@@ -57,8 +56,8 @@ class Notion:
         except SourceError as error:
             return Listing(source, "notion", (), False, problems=((source, error),))
         listing = walk.listing(root)
-        self._fetched |= walk.found.fetched
-        self._failed |= walk.found.failed
+        self._fetched |= walk.fetched
+        self._failed |= walk.failed
         return listing
 
     def read(self, item: SourceItem) -> Read:
@@ -99,81 +98,45 @@ class _Place:
         return len(self.above)
 
 
-class _Found:
-    """A listing in the making; by URI, `fetched` has the SHA-256 of what was fetched, `failed` why the rest was not."""
-
-    def __init__(self, source: str, step: Callable[[str], None]) -> None:
-        self.fetched: dict[str, str] = {}
-        self.failed: dict[str, SourceError] = {}
-        self._source, self._step = source, step
-        self._names: dict[str, str] = {}
-        self._items: dict[str, SourceItem] = {}
-        self._skipped: list[Remark] = []
-        self._partial: list[Remark] = []
-        self._problems: list[tuple[str, SourceError]] = []
-
-    def listing(self) -> Listing:
-        """Return the listing; it is complete unless something failed."""
-        items = tuple(sorted(self._items.values(), key=lambda item: (item.name, item.uri)))
-        complete = not self._problems and not self.failed
-        skipped, partial = tuple(self._skipped), tuple(self._partial)
-        return Listing(self._source, "notion", items, complete, skipped, tuple(self._problems), partial=partial)
-
-    def name(self, place_id: str, names: Sequence[str]) -> str:
-        """Return the path of a page or database whose title is known now, and report it as the progress."""
-        self._names[place_id] = "/".join(names)
-        self._step(f"page {len(self._names):,}, {self._names[place_id]}")
-        return self._names[place_id]
-
-    def path(self, place: _Place) -> str:
-        """Return the path of a page or database; it ends in the id as long as the title is not known."""
-        return self._names.get(place.id) or "/".join((*place.above, place.id))
-
-    def add(self, note: Fetched, name: str) -> None:
-        """List a document."""
-        self._items[note.uri] = SourceItem(note.uri, name, self._source, "notion", note.stamp)
-
-    def fail(self, place: _Place, error: SourceError) -> None:
-        """List a page or database as a document that cannot be read, so that it is tried again."""
-        uri = page_address(place.id)
-        self.failed[uri] = error
-        self._items.setdefault(uri, SourceItem(uri, self.path(place), self._source, "notion"))
-
-    def end(self, error: FootnoteError) -> None:
-        """End the listing, incomplete."""
-        self._problems.append((self._source, as_source_error(error)))
-
-    def skip(self, name: str, why: str) -> None:
-        """Say why something is not listed."""
-        self._skipped.append(Remark(name, why.rstrip(".")))
-
-    def without(self, name: str, what: str) -> None:
-        """Say what a document lacks."""
-        self._partial.append(Remark(name, f"without {what.rstrip('.')}"))
-
-
 class _Walk:
-    """One listing: visits the root and everything below it, breadth first."""
+    """One listing: visits the root and everything below it, breadth first.
+
+    By URI, `fetched` has the SHA-256 of what was fetched, `failed` why the rest was not.
+    """
 
     def __init__(self, api: NotionApi, access: Access, source: str, max_depth: int) -> None:
-        self.found = _Found(source, api.step)
-        self._api, self._home = api, access.settings.home
+        self.fetched: dict[str, str] = {}
+        self.failed: dict[str, SourceError] = {}
+        self._api, self._home, self._source = api, access.settings.home, source
         self._verify, self._max_depth = access.verify, max_depth
         self._properties = Properties(api)
         self._queue: deque[_Place] = deque()
         self._seen = set[str]()
+        self._names: dict[str, str] = {}
+        self._items: dict[str, SourceItem] = {}
+        self._skipped: list[Remark] = []
+        self._partial: list[Remark] = []
 
     def listing(self, root: str) -> Listing:
         """List everything below the page or database with that id; what ends the listing is a problem of it."""
+        problems: list[tuple[str, SourceError]] = []
         try:
             self._queue.append(self._root(root))
-            self._visit_queue()
+            while self._queue:
+                place = self._queue.popleft()
+                if place.id not in self._seen:
+                    self._seen.add(place.id)
+                    self._visit(place)
         except _MALFORMED as error:
             log_failure("an answer of Notion cannot be read", error, source=root)
-            self.found.end(SourceError(f"Notion's answer for {root} does not follow its API."))
+            problems.append((self._source, SourceError(f"Notion's answer for {root} does not follow its API.")))
         except (SourceError, StoreError) as error:
-            self.found.end(error)
-        return self.found.listing()
+            problems.append((self._source, as_source_error(error)))
+        items = tuple(sorted(self._items.values(), key=lambda item: (item.name, item.uri)))
+        return Listing(
+            self._source, "notion", items, not (problems or self.failed), tuple(self._skipped), tuple(problems),
+            partial=tuple(self._partial),
+        )  # fmt: skip
 
     def _root(self, root: str) -> _Place:
         """Return the page with that id, else the database, else the database of that data source.
@@ -199,35 +162,47 @@ class _Walk:
             )
         return _Place(answer["object"], checked_id(answer["id"]), answer=answer)
 
-    def _visit_queue(self) -> None:
-        while self._queue:
-            place = self._queue.popleft()
-            if place.id not in self._seen:
-                self._seen.add(place.id)
-                self._guarded(place, self._visit_page if place.what == "page" else self._visit_database)
-
-    def _guarded(self, place: _Place, visit: Callable[[_Place], None]) -> None:
-        """Visit a place; if that fails, the place alone fails and the walk goes on."""
+    def _visit(self, place: _Place) -> None:
+        """Visit a place; one that fails is listed as a document that cannot be read, and the walk goes on."""
         try:
-            visit(place)
+            (self._visit_page if place.what == "page" else self._visit_database)(place)
+            return
         except Ended:
             raise
-        except SourceError as error:
-            self.found.fail(place, error)
-        except _MALFORMED as error:
-            log_failure("an answer of Notion cannot be read", error, place=place.id)
-            problem = f"Notion's answer for {self.found.path(place)} does not follow its API."
-            self.found.fail(place, SourceError(problem, hint="Try again later."))
+        except SourceError as failure:
+            error = failure
+        except _MALFORMED as failure:
+            log_failure("an answer of Notion cannot be read", failure, place=place.id)
+            problem = f"Notion's answer for {self._path(place)} does not follow its API."
+            error = SourceError(problem, hint="Try again later.")
+        uri = page_address(place.id)
+        self.failed[uri] = error
+        self._items.setdefault(uri, SourceItem(uri, self._path(place), self._source, "notion"))
 
-    def _answer(self, place: _Place) -> Json:
-        return place.answer or (self._api.page if place.what == "page" else self._api.database)(place.id)
+    def _path(self, place: _Place) -> str:
+        """Return the path of a page or database; it ends in the id as long as the title is not known."""
+        return self._names.get(place.id) or "/".join((*place.above, place.id))
+
+    def _named(self, place: _Place, title: str) -> tuple[str, ...]:
+        """Return the titles down to a page or database whose own is known now, and report them as the progress."""
+        names = (*place.above, " ".join(canonical(title).replace("/", "-").split())[:_MAX_TITLE].strip() or "Untitled")
+        self._names[place.id] = "/".join(names)
+        self._api.step(f"page {len(self._names):,}, {self._names[place.id]}")
+        return names
+
+    def _add(self, note: Fetched, place: _Place) -> None:
+        self._items[note.uri] = SourceItem(note.uri, self._names[place.id], self._source, "notion", note.stamp)
+
+    def _lacks(self, place: _Place, what: str) -> None:
+        """Say what a document lacks."""
+        self._partial.append(Remark(self._names[place.id], f"without {what.rstrip('.')}"))
 
     def _shared(self, place: _Place) -> Json | None:
         """Return what Notion says of a page or database; None if it is gone, in the trash, or not shared."""
         try:
-            answer = self._answer(place)
+            answer = place.answer or (self._api.page if place.what == "page" else self._api.database)(place.id)
         except Gone as error:
-            self.found.skip(self.found.path(place), error.message)
+            self._skipped.append(Remark(self._path(place), error.message.rstrip(".")))
             return None
         return None if is_trashed(answer) else answer
 
@@ -236,8 +211,7 @@ class _Walk:
         if page is None:
             return
         title = self._properties.remember_title(page)
-        names = (*place.above, _path_part(title))
-        name = self.found.name(place.id, names)
+        names = self._named(place, title)
         note = recall_fetched(self._home, page_address(place.id))
         is_usable = note is not None and "below" in note.more and not self._verify
         if note is None or not is_usable or not is_current(note.stamp, page, place.properties):
@@ -246,35 +220,30 @@ class _Walk:
             if blocks.missing:
                 blocks = replace(blocks, below=_with_earlier(blocks.below, note))
             note = keep_page(self._home, page, title, properties, blocks)
-            self.found.fetched[note.uri] = note.sha
-        self.found.add(note, name)
+            self.fetched[note.uri] = note.sha
+        self._add(note, place)
         self._enter(place, names, [_Place(what, checked_id(below)) for what, below in note.more["below"]])
-        self._warn(name, note.more)
-
-    def _warn(self, name: str, more: Mapping[str, Any]) -> None:
-        """Name the blocks of a page that the API only names, and those whose children it refuses."""
-        if missing := more.get("missing"):
+        if missing := note.more.get("missing"):
             first = missing[0]
             which = f"{len(missing)} of its blocks, such as {first['type']} {first['id']}"
-            self.found.without(name, f"what lies below {which}: {first['why']}")
-        if more.get("unread"):
-            kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(more["unread"].items()))
-            self.found.without(name, f"blocks that the API does not give: {kinds}")
+            self._lacks(place, f"what lies below {which}: {first['why']}")
+        if unread := note.more.get("unread"):
+            kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unread.items()))
+            self._lacks(place, f"blocks that the API does not give: {kinds}")
 
     def _visit_database(self, place: _Place) -> None:
         database = self._shared(place)
         if database is None:
             return
         title = " ".join(plain_rich_text(rich_text_pieces(database.get("title"))).split())
-        names = (*place.above, _path_part(title))
-        name = self.found.name(place.id, names)
+        names = self._named(place, title)
         old = recall_fetched(self._home, page_address(place.id))
         cached = {} if self._verify or old is None else old.more.get("asked", {})
         rows = fetch_rows(self._api, self._properties, database, cached)
         below = _with_earlier(rows.below, old) if rows.hidden or not rows.tables else rows.below
         note = keep_database(self._home, database, title, rows, below)
-        self.found.fetched[note.uri] = note.sha
-        self.found.add(note, name)
+        self.fetched[note.uri] = note.sha
+        self._add(note, place)
         pages = {
             checked_id(page["id"]): _Place("page", checked_id(page["id"]), answer=page, properties=tuple(texts))
             for page, texts in rows.pages
@@ -282,14 +251,15 @@ class _Walk:
         self._enter(place, names, [pages.get(each) or _Place(what, each) for what, each in below])
         if rows.hidden or not rows.tables:
             hidden = ", ".join(rows.hidden) or "all"
-            self.found.without(name, f"tables that are not shared with the integration: {hidden}")
+            self._lacks(place, f"tables that are not shared with the integration: {hidden}")
 
     def _enter(self, place: _Place, names: tuple[str, ...], below: Sequence[_Place]) -> None:
         """Queue what lies below a place, unless it lies too deep."""
         if place.depth < self._max_depth:
             self._queue.extend(replace(each, above=names) for each in below)
         elif below:
-            self.found.skip(f"{'/'.join(names)}/...", f"{len(below)} below it, deeper than {self._max_depth}")
+            why = f"{len(below)} below it, deeper than {self._max_depth}"
+            self._skipped.append(Remark(f"{'/'.join(names)}/...", why))
 
 
 def _with_earlier(below: Sequence[Sequence[str]], note: Fetched | None) -> list[list[str]]:
@@ -299,7 +269,3 @@ def _with_earlier(below: Sequence[Sequence[str]], note: Fetched | None) -> list[
     """
     earlier = note.more.get("below", ()) if note else ()
     return [list(each) for each in dict.fromkeys(map(tuple, (*below, *earlier)))]
-
-
-def _path_part(title: str) -> str:
-    return " ".join(canonical(title).replace("/", "-").split())[:_MAX_TITLE].strip() or "Untitled"
