@@ -5,7 +5,7 @@ worker writes its own transactions to Postgres.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -26,7 +26,6 @@ from pipelines.store.database import reading
 from pipelines.store.documents import StoredDocument
 from pipelines.store.originals import keep_original
 from pipelines.store.runs import logged_items
-from pipelines.types import IngestItem
 
 _DOCUMENTS, _BYTES = 8, 8_000_000  # of one Ray task, at most, but for a single larger file
 _ROUNDS = 2  # of tasks for each core of the cluster that are under way
@@ -46,15 +45,6 @@ class RayBatch:
     steps: tuple[Step, ...]
     tasks: tuple[Task, ...]
     known: Mapping[str, StoredDocument]
-
-
-@dataclass(frozen=True, slots=True)
-class FatalError:
-    """An error that ends the run, as a worker returns it."""
-
-    error: str
-    message: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,27 +109,40 @@ class RayExecutor:
                     return
                 done, rest = ray.wait(list(under_way), num_returns=1)
                 under_way = set(rest)
-                yield from _results(ray, done[0])
+                try:
+                    yield from ray.get(done[0])
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from error
+                except ray.exceptions.RayError as error:
+                    raise ServiceUnavailable(
+                        f"The Ray cluster lost some documents {_RETRIES + 1} times: {error}"[:500],
+                        hint="Finished documents are stored; run the same command to continue.",
+                    ) from error
         finally:
             for task in under_way:
                 with suppress(ray.exceptions.RayError):
                     ray.cancel(task)
 
-    def _batches(self, execution: PlanExecution) -> Iterator[RayBatch]:
+    def _batches(self, run: PlanExecution) -> Iterator[RayBatch]:
         """Split the documents into batches of a few, with the bytes of their files."""
-        places: list[int] = []
-        tasks: list[Task] = []
+        tasks: dict[int, Task] = {}
         size = 0
-        for place, task in execution.tasks:
-            data = _bytes_of(task, execution.options)
-            if places and (len(places) == _DOCUMENTS or size + len(data or b"") > _BYTES):
-                yield _batch(execution, places, tasks)
-                places, tasks, size = [], [], 0
-            places.append(place)
-            tasks.append(replace(task, data=data))
+
+        def batch() -> RayBatch:
+            ids = [task.document_id for task in tasks.values() if task.document_id in run.known]
+            known = {each: run.known[each] for each in ids}
+            steps = tuple(run.steps[place] for place in tasks)
+            return RayBatch(run.run_id, run.collection, tuple(tasks), steps, tuple(tasks.values()), known)
+
+        for place, task in run.tasks:
+            data = _bytes_of(task, run.options)
+            if tasks and (len(tasks) == _DOCUMENTS or size + len(data or b"") > _BYTES):
+                yield batch()
+                tasks, size = {}, 0
+            tasks[place] = replace(task, data=data)
             size += len(data or b"")
-        if places:
-            yield _batch(execution, places, tasks)
+        if tasks:
+            yield batch()
 
 
 def _bytes_of(task: Task, options: PrepareOptions) -> bytes | None:
@@ -153,64 +156,36 @@ def _bytes_of(task: Task, options: PrepareOptions) -> bytes | None:
     return data
 
 
-def _batch(execution: PlanExecution, places: Sequence[int], tasks: Sequence[Task]) -> RayBatch:
-    ids = [task.document_id for task in tasks]
-    return RayBatch(
-        execution.run_id,
-        execution.collection,
-        tuple(places),
-        tuple(execution.steps[place] for place in places),
-        tuple(tasks),
-        {each: execution.known[each] for each in ids if each in execution.known},
-    )
-
-
-def _results(ray: Any, task: Any) -> Iterator[StepResult]:
-    try:
-        answer = ray.get(task)
-    except ray.exceptions.RayTaskError as error:
-        raise error.as_instanceof_cause() from error
-    except ray.exceptions.RayError as error:
-        raise ServiceUnavailable(
-            f"The Ray cluster lost some documents {_RETRIES + 1} times: {error}"[:500],
-            hint="Finished documents are stored; run the same command to continue.",
-        ) from error
-    if isinstance(answer, FatalError):
-        kind = ServiceUnavailable if answer.error == ServiceUnavailable.__name__ else ConfigError
-        raise kind(answer.message, hint=answer.hint)
-    yield from answer
-
-
 # What runs on the cluster
 
 
-def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[StepResult] | FatalError:
-    """Execute a batch; return (index of the step, its outcome) for each document, or the error that ends the run.
+def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[StepResult]:
+    """Execute a batch; return (index of the step, its outcome) for each document.
 
     A batch that is executed again, because its machine died, continues after what was committed.
+
+    Raises:
+        ConfigError, ServiceUnavailable: What ends the run.
     """
-    try:
-        ingestion = _ingestion(settings, build)
-        with reading(ingestion.database.engine, "reading what is done") as connection:
-            uris = [step.item.uri for step in batch.steps]
-            done = logged_items(connection, batch.run_id, uris)
-        left = [place for place, step in enumerate(batch.steps) if step.item.uri not in done]
-        execution = PlanExecution(
-            pipeline=ingestion.pipeline,
-            executor=ingestion.executor,
-            options=replace(ingestion.options, keep=any(task.data is None for task in batch.tasks)),
-            stop=Event(),
-            run_id=batch.run_id,
-            collection=batch.collection,
-            steps=[batch.steps[place] for place in left],
-            tasks=[(at, batch.tasks[place]) for at, place in enumerate(left)],
-            known=batch.known,
-        )
-        items: dict[int, IngestItem] = {left[at]: item for at, item in execution.items()}
-    except (ConfigError, ServiceUnavailable) as error:
-        return FatalError(type(error).__name__, error.message, error.hint)
-    items |= {place: done[step.item.uri] for place, step in enumerate(batch.steps) if step.item.uri in done}
-    return [(batch.places[place], item) for place, item in sorted(items.items())]
+    ingestion = _ingestion(settings, build)
+    uris = {place: step.item.uri for place, step in zip(batch.places, batch.steps, strict=True)}
+    with reading(ingestion.database.engine, "reading what is done") as connection:
+        logged = logged_items(connection, batch.run_id, list(uris.values()))
+    items = {place: logged[uri] for place, uri in uris.items() if uri in logged}
+    left = [at for at, place in enumerate(batch.places) if place not in items]
+    execution = PlanExecution(
+        pipeline=ingestion.pipeline,
+        executor=ingestion.executor,
+        options=replace(ingestion.options, keep=any(task.data is None for task in batch.tasks)),
+        stop=Event(),
+        run_id=batch.run_id,
+        collection=batch.collection,
+        steps=batch.steps,
+        tasks=[(at, batch.tasks[at]) for at in left],
+        known=batch.known,
+    )
+    items |= {batch.places[at]: item for at, item in execution.items()}
+    return sorted(items.items())
 
 
 @lru_cache(maxsize=1)
