@@ -173,26 +173,19 @@ def _row(document: StoredDocument, failure: FailedDocument | None, outdated: str
     }
 
 
+_NOT_STORED = {
+    "id": "", "title": "", "category": "", "state": "failed", "year": None, "author": "", "dated": "", "parser": "",
+    "current": False, "nodes": 0, "pages_without_text": 0, "coverage": 0.0, "last_success": None,
+}  # fmt: skip
+
+
 def _failed(failure: FailedDocument) -> dict[str, Any]:
-    return {
-        "id": "",
+    return _NOT_STORED | {
         "document": failure.document,
-        "title": "",
         "uri": failure.source if failure.is_listing else failure.source_uri,
-        "category": "",
         "collection": failure.collection,
-        "state": "failed",
         "reason": failure.message,
         "hint": failure.hint,
         "stage": failure.stage,
         "error": failure.error,
-        "year": None,
-        "author": "",
-        "dated": "",
-        "parser": "",
-        "current": False,
-        "nodes": 0,
-        "pages_without_text": 0,
-        "coverage": 0.0,
-        "last_success": None,
     }
