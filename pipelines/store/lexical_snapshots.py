@@ -2,15 +2,14 @@
 
 import shutil
 import threading
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment
+from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.types import Audience
 
@@ -22,22 +21,6 @@ _FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since a snap
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
 
 
-class Corpus(Protocol):
-    """The store, as far as the indexes read it."""
-
-    def read_snapshot(self) -> AbstractContextManager[ReadSnapshot]:
-        """One state of the corpus, which the other reads see until it ends."""
-
-    def changed_since(self, mark: Mark) -> Collection[str] | None:
-        """The documents that changed since; None if that is not known."""
-
-    def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
-        """The segments of the nodes that an audience may see, of all documents or of these."""
-
-    def forget_changes(self) -> None:
-        """Delete changes that are so old that no snapshot needs them."""
-
-
 class LexicalIndexes:
     """The BM25 index of each audience, always of exactly the nodes that the corpus has when the question is asked.
 
@@ -46,7 +29,7 @@ class LexicalIndexes:
     waits for one.
     """
 
-    def __init__(self, folder: Path, corpus: Corpus, parameters: BM25Parameters) -> None:
+    def __init__(self, folder: Path, corpus: NodeReader, parameters: BM25Parameters) -> None:
         self._folder = folder
         self._corpus = corpus
         self.parameters = parameters
@@ -67,14 +50,21 @@ class LexicalIndexes:
         """The index of the corpus as it is now, with a new snapshot if much has changed since the last one."""
         with self._building[audience]:
             index = self._look(audience)
-            if _is_far(index) and self._take_newer(audience, index):
-                index = self._look(audience)
+            if _is_far(index):  # another process may have saved a newer snapshot
+                newer = (path for path, version in self._saved(audience) if version > index.base_mark.version)
+                if found := next(filter(None, map(self._load, newer)), None):
+                    with self._stepping[audience]:
+                        self._cached[audience].append(found)
+                    index = self._look(audience)
             if not _is_far(index):
                 return index
             with self._corpus.read_snapshot() as snapshot:
                 segments = self._corpus.segments(audience)
             index = self._built(audience, segments, snapshot)
-        self._forget_changes()
+        try:
+            self._corpus.forget_changes()
+        except FootnoteError as error:
+            log_failure("old changes not forgotten", error)
         return index
 
     def examine(self) -> tuple[list[Path], list[Path]]:
@@ -140,15 +130,6 @@ class LexicalIndexes:
         stepped = index.stepped(snapshot.mark, changed, self._corpus.segments(audience, changed))
         return stepped if index in self._cached[audience] or not _is_far(stepped) else None
 
-    def _take_newer(self, audience: Audience, index: LexicalIndex) -> bool:
-        """Cache a snapshot that another process has saved since this index's; False if there is none."""
-        for path, version in self._saved(audience):
-            if version > index.base_mark.version and (newer := self._load(path)) is not None:
-                with self._stepping[audience]:
-                    self._cached[audience].append(newer)
-                return True
-        return False
-
     def _built(self, audience: Audience, segments: list[Segment], snapshot: ReadSnapshot) -> LexicalIndex:
         index = LexicalIndex.build(segments, self.parameters, snapshot.mark)
         if snapshot.failed:
@@ -174,12 +155,6 @@ class LexicalIndexes:
             self.refresh(audience)
         except Exception as error:  # noqa: BLE001 - a background build must not end the process; the next query tries again
             log_failure("lexical index not rebuilt", error, audience=audience)
-
-    def _forget_changes(self) -> None:
-        try:
-            self._corpus.forget_changes()
-        except FootnoteError as error:
-            log_failure("old changes not forgotten", error)
 
     def _saved(self, audience: Audience) -> list[tuple[Path, int]]:
         """The snapshots on disk with their corpus versions, newest first."""
