@@ -160,23 +160,9 @@ def throttled(say: Callable[[str], None], now: Callable[[], float] = time.monoto
     return say_at_times
 
 
-def wait_message(who: str, seconds: float, why: str = "") -> str:
-    """Say that a requested wait begins."""
-    return f"{_asks_to_wait(who, seconds, why)} ..."
-
-
-def wait_too_long(who: str, seconds: float, setting: str, *, why: str = "", more: str = "") -> SourceError:
-    """Return the error of a requested wait that exceeds `setting`."""
-    return SourceError(
-        f"{_asks_to_wait(who, seconds, why)}; that is left for the next run.",
-        hint=f"Run it again then, or raise {setting}. {more}".rstrip(),
-        wait=seconds,
-    )
-
-
-def retry_message(failed: SourceError, seconds: float) -> str:
-    """Say that a failed request is sent again in this many seconds."""
-    return f"{failed.message.rstrip('.')}; the next try is in {format_duration(seconds)} ..."
+def asked_wait(who: str, seconds: float, why: str = "") -> str:
+    """Say that a wait is asked for."""
+    return f"{who} asks to wait {format_duration(seconds)}{f' ({why})' if why else ''}"
 
 
 def connection_failure(error: BaseException) -> str:
@@ -196,10 +182,6 @@ def connection_failure(error: BaseException) -> str:
             case OSError() if cause.errno in _REASONS:
                 return _REASONS[cause.errno]
     return _SLOW if "Timeout" in type(error).__name__ else "no connection to it came about"
-
-
-def _asks_to_wait(who: str, seconds: float, why: str) -> str:
-    return f"{who} asks to wait {format_duration(seconds)}{f' ({why})' if why else ''}"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

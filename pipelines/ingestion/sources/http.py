@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from pipelines.errors import UNTIL_MENDED, SourceError
-from pipelines.ingestion.sources.base import Access, connection_failure, retry_message, wait_message, wait_too_long
+from pipelines.ingestion.sources.base import Access, asked_wait, connection_failure
 from pipelines.tls import CA_FILE_HINT, checked_ca_file, environment_ca_file, is_untrusted, ssl_context
+from pipelines.wording import format_duration
 
 if TYPE_CHECKING:
     import httpx
@@ -143,12 +144,13 @@ class JsonClient:
             reply = self._ask(path, query, posted, headers or {})
             if (seconds := self.api.requested_wait(reply, waits)) is not None:
                 waits, waited = waits + 1, waited + seconds
+                wanted = asked_wait(self.api.name, seconds, _RATE_LIMIT)
                 if waited > self.api.wait_seconds or waits > self.api.max_waits:
-                    setting = f"FOOTNOTE_{self.api.name.upper()}__WAIT_SECONDS"
-                    limit = wait_too_long(self.api.name, seconds, setting, why=_RATE_LIMIT, more=self.api.advice)
-                    self._closed_by = Ended(limit.message, hint=limit.hint, wait=limit.wait)
+                    hint = f"Run it again then, or raise FOOTNOTE_{self.api.name.upper()}__WAIT_SECONDS."
+                    message = f"{wanted}; that is left for the next run."
+                    self._closed_by = Ended(message, hint=f"{hint} {self.api.advice}".rstrip(), wait=seconds)
                     raise self._closed_by
-                self._say(wait_message(self.api.name, seconds, _RATE_LIMIT))
+                self._say(f"{wanted} ...")
                 self._stop.wait(seconds)
             elif reply.failed or reply.status in self.api.retried:
                 error = self.api.failure(reply, path) if reply.status else self._unreached(str(reply.body))
@@ -156,7 +158,7 @@ class JsonClient:
                     raise self._failed(error)
                 usual, asked = pauses.pop(0), reply.retry_after
                 pause = usual if asked is None else min(asked, self.api.wait_seconds)
-                self._say(retry_message(error, pause))
+                self._say(f"{error.message.rstrip('.')}; the next try is in {format_duration(pause)} ...")
                 self._stop.wait(pause)
             else:
                 self._failures = 0

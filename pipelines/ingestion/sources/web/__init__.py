@@ -21,22 +21,9 @@ from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import Address, printable_url
 from pipelines.ingestion.sources.web.collect import CollectedPages, FetchedList, collect
 from pipelines.ingestion.sources.web.lists import is_named_as_list, read_list, settled_stamp
-from pipelines.ingestion.sources.web.pages import (
-    Head,
-    begin_look,
-    end_look,
-    find_copies,
-    head_of,
-    is_from_look,
-    note_list,
-    noted_head,
-    noted_place,
-    noted_validators,
-    page_note,
-    was_list,
-)
+from pipelines.ingestion.sources.web.pages import Head, begin_look, find_copies, head_of, look_uri
 from pipelines.ingestion.sources.web.responses import LIST_TYPES, NotAsked
-from pipelines.store.fetch_cache import Fetched, forget_fetched, remember_fetched
+from pipelines.store.fetch_cache import Fetched, forget_fetched, recall_fetched, remember_fetched
 from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
@@ -120,12 +107,18 @@ class Web:
 
     def _is_list(self, start: Address) -> bool:
         """Return True if an address is a sitemap or a feed, by its name or as it was before."""
-        return is_named_as_list(start.target) or was_list(self._home, start.url)
+        note = recall_fetched(self._home, start.url)
+        return is_named_as_list(start.target) or bool(note and note.more.get("list"))
+
+    def _page_note(self, uri: str) -> Fetched | None:
+        """Return the note of a page whose bytes are kept."""
+        note = recall_fetched(self._home, uri)
+        return note if note and note.sha else None
 
     def _list(self, start: Address, options: DeclaredSource) -> Listing:
         item = _item(start, start.url, "")
         listed = self._is_list(start)
-        if options.follow == "page" or (options.follow == "auto" and not listed and page_note(self._home, start.url)):
+        if options.follow == "page" or (options.follow == "auto" and not listed and self._page_note(start.url)):
             return Listing(start.url, "web", (item,), False)
         page = self._fetcher.get(start)
         if options.follow == "auto" and page.type not in LIST_TYPES and not listed:
@@ -133,7 +126,7 @@ class Web:
             return Listing(start.url, "web", (item,), False)
         content = read_list(page.body, page.type, start.name)
         if options.follow == "auto":
-            note_list(self._home, start.url, content.kind)
+            remember_fetched(self._home, Fetched(start.url, "", "", 0, {"list": content.kind}))
         return self._listing(start, self._collected(start, FetchedList(page.address, content), options.most_pages))
 
     def _collected(self, start: Address, first: FetchedList, most: int) -> CollectedPages:
@@ -149,13 +142,15 @@ class Web:
         self._look_now, self._reused = begin_look(self._home, start.url, datetime.now(UTC)), 0
         items, gone = self._existing(start, found)
         if not self._access.stop.is_set():
-            end_look(self._home, start.url)
+            forget_fetched(self._home, look_uri(start.url))  # the next listing continues none
         if self._reused:
             reused = f"{self._reused:,} of {len(found.pages):,} pages taken as a run that did not finish fetched them"
             self._access.say(f"{start.name}: {reused}; --verify asks again.")
         self._look_now = ""
         items = sorted(items, key=lambda item: (item.name, item.uri))
-        twice = find_copies({item.uri: noted_head(self._home, item.uri) for item in items})
+        notes = {item.uri: self._page_note(item.uri) for item in items}
+        heads = {uri: Head(*map(str, note.more.get("head", ()))) for uri, note in notes.items() if note}
+        twice = find_copies(heads)
         names = {item.uri: item.name for item in items}
         skipped = dict.fromkeys(
             (
@@ -199,22 +194,25 @@ class Web:
         return self._looked[item.uri]
 
     def _fetched(self, item: SourceItem) -> Read:
-        note = None if self._access.verify else page_note(self._home, item.uri)
+        note = None if self._access.verify else self._page_note(item.uri)
         if note and item.stamp and note.stamp == item.stamp:
             return Read(note.sha, kept=True)
-        if note and is_from_look(note, self._look_now, item.stamp):
+        validators = {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}
+        same_look = note is not None and (note.more.get("look"), note.stamp) == (self._look_now, item.stamp)
+        if note and self._look_now and same_look and not validators:  # nothing tells cheaply whether it changed since
             self._reused += 1
             return Read(note.sha, kept=True)
-        page = self._fetcher.get(self._fetcher.address(item.uri), noted_validators(note), noted_place(note))
+        place = str(note.more.get("told", {}).get("url", "")) if note else ""
+        page = self._fetcher.get(self._fetcher.address(item.uri), validators, place)
         if page.fresh or note is None:
             return self._keep(item, page, note)
-        return self._unchanged(item, note, {**noted_validators(note), **page.validators})
+        return self._unchanged(item, note, {**validators, **page.validators})
 
     def _keep(self, item: SourceItem, page: "FetchedPage", note: Fetched | None = None) -> Read:
         """Keep a page, unless its words are those that were noted."""
         if page.type in LIST_TYPES:
             hint = "If it is a sitemap or a feed, name it as a source of its own."
-            if page_note(self._home, item.uri):
+            if self._page_note(item.uri):
                 forget_fetched(self._home, item.uri)  # it was a page once; the next listing looks again
             if item.uri == item.source:
                 hint = "If it is a sitemap or a feed now, run again: then it is listed as one."

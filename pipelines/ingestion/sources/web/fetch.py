@@ -11,7 +11,7 @@ from protego import Protego
 
 from config.settings import WebSettings
 from pipelines.errors import UNTIL_MENDED, SourceError
-from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused, wait_message
+from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused, asked_wait
 from pipelines.ingestion.sources.web.address import Address, join, read_address
 from pipelines.ingestion.sources.web.guard import HttpClient, Network, Response
 from pipelines.ingestion.sources.web.responses import (
@@ -112,7 +112,8 @@ class Fetcher:
         self._wire = HttpClient(network or Network(), settings.private_hosts, settings.agent, ca_file)
         self._rules: dict[str, Rules | SourceError] = {}
         self._asked: dict[str, float] = {}
-        self._rest = HostBackoff()
+        self._resting: dict[str, SourceError] = {}  # hosts that are left alone for the rest of the run
+        self._unreached: dict[str, int] = {}
 
     def address(self, url: str, base: Address | None = None) -> Address:
         """Return an address in one form; a link relative to `base`.
@@ -178,17 +179,17 @@ class Fetcher:
         """Return the page, or the address of a redirect; wait for a busy host as long as it asks, within limits."""
         for left in reversed(range(_TRIES)):
             self._pace(address)
-            with self._rest.counted(address.netloc), self._wire.get(address, headers) as reply:
+            with self._counted(address.netloc), self._wire.get(address, headers) as reply:
                 if reply.status not in BUSY:
                     return self._page(address, reply, conditional=bool(headers), for_robots=for_robots)
                 status, wait = reply.status, retry_after(reply.headers)
             refusal = busy_error(address.name if wait is None else address.netloc, status, wait)
             if wait is None or wait > _MAX_WAIT or not left:
                 break
-            self._say(wait_message(address.netloc, wait))
+            self._say(f"{asked_wait(address.netloc, wait)} ...")
             self._wait(wait)
         if status == 429 or wait is not None:  # it is the host that is busy, not a page that fails
-            self._rest.begin(address.netloc, refusal)
+            self._resting[address.netloc] = refusal
         raise refusal
 
     def _page(self, address: Address, reply: Response, *, conditional: bool, for_robots: bool) -> FetchedPage | Address:
@@ -245,7 +246,8 @@ class Fetcher:
 
     def _pace(self, address: Address) -> None:
         """Wait until the host may be asked again."""
-        self._rest.assert_awake(address.netloc)
+        if found := self._resting.get(address.netloc):
+            raise NotAsked(found.message, hint=found.hint, wait=found.wait)
         rules = self._rules.get(_origin(address))
         delay = max(self._settings.delay_seconds, rules.delay if isinstance(rules, Rules) else 0.0)
         if address.netloc in self._asked:
@@ -262,33 +264,8 @@ class Fetcher:
             raise SourceError("The run was stopped.", hint="Run it again to continue.")
         self._wire.deadline.until += seconds
 
-
-def _origin(address: Address) -> str:
-    return f"{address.scheme}://{address.netloc}"
-
-
-class HostBackoff:
-    """The hosts that are left alone for the rest of a run: they asked for it, or were not reached."""
-
-    def __init__(self) -> None:
-        self._resting: dict[str, SourceError] = {}
-        self._unreached: dict[str, int] = {}
-
-    def assert_awake(self, netloc: str) -> None:
-        """Raise for a host that is left alone.
-
-        Raises:
-            NotAsked: With the reason.
-        """
-        if found := self._resting.get(netloc):
-            raise NotAsked(found.message, hint=found.hint, wait=found.wait)
-
-    def begin(self, netloc: str, why: SourceError) -> None:
-        """Leave a host alone from now on."""
-        self._resting[netloc] = why
-
     @contextmanager
-    def counted(self, netloc: str) -> Iterator[None]:
+    def _counted(self, netloc: str) -> Iterator[None]:
         """Count a request to a host; after three in a row that do not reach it, it is left alone."""
         try:
             yield
@@ -296,9 +273,13 @@ class HostBackoff:
             count = self._unreached[netloc] = self._unreached.get(netloc, 0) + 1
             if count >= _MAX_UNREACHED:
                 problem = f"{error.message.removesuffix('.')}, {count} times in a row."
-                self.begin(netloc, SourceError(problem, hint=RUN_LATER))
+                self._resting[netloc] = SourceError(problem, hint=RUN_LATER)
             raise
         except SourceError:
             self._unreached.pop(netloc, None)
             raise
         self._unreached.pop(netloc, None)
+
+
+def _origin(address: Address) -> str:
+    return f"{address.scheme}://{address.netloc}"

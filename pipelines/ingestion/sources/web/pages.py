@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources.web.address import Address, join
-from pipelines.store.fetch_cache import Fetched, forget_fetched, recall_fetched, remember_fetched
+from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
 
 _HIDDEN_ELEMENTS = frozenset({"script", "style", "noscript", "template", "input", "iframe"})
 _META_NAMES = re.compile(
@@ -63,67 +63,21 @@ def find_copies(heads: Mapping[str, Head]) -> dict[str, str]:
     return {uri: stays[key] for uri, key in keys.items() if stays[key] != uri}
 
 
-def page_note(home: Path, uri: str) -> Fetched | None:
-    """Return the note of a page whose bytes are kept."""
-    note = recall_fetched(home, uri)
-    return note if note and note.sha else None
-
-
-def noted_head(home: Path, uri: str) -> Head:
-    """Return the head that is noted of a page; empty without a note."""
-    note = page_note(home, uri)
-    return Head(*map(str, note.more.get("head", ()))) if note else Head()
-
-
-def noted_validators(note: Fetched | None) -> dict[str, str]:
-    """Return the request headers that ask whether a page is still as it was noted."""
-    return {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}
-
-
-def noted_place(note: Fetched | None) -> str:
-    """Return the address of a page after redirects, as it was noted; empty without a note."""
-    return str(note.more.get("told", {}).get("url", "")) if note else ""
-
-
 def begin_look(home: Path, uri: str, now: datetime) -> str:
     """Return the mark of a listing that begins: that of one of the last hour that did not finish, which it continues.
 
     Raises:
         StoreError: If it cannot be noted.
     """
-    note = recall_fetched(home, _look_uri(uri))
+    note = recall_fetched(home, look_uri(uri))
     if note and timedelta() <= now - datetime.fromisoformat(note.stamp) < _RECENT:
         return note.stamp
-    remember_fetched(home, Fetched(_look_uri(uri), now.isoformat(), "", 0))
+    remember_fetched(home, Fetched(look_uri(uri), now.isoformat(), "", 0))
     return now.isoformat()
 
 
-def end_look(home: Path, uri: str) -> None:
-    """Note that a listing finished: the next one continues none."""
-    forget_fetched(home, _look_uri(uri))
-
-
-def is_from_look(note: Fetched, look: str, stamp: str) -> bool:
-    """Return True if this same listing fetched a page, and no validator could tell cheaply whether it changed since."""
-    return bool(look) and note.more.get("look") == look and note.stamp == stamp and not noted_validators(note)
-
-
-def note_list(home: Path, uri: str, kind: str) -> None:
-    """Note that an address is a sitemap or a feed.
-
-    Raises:
-        StoreError: If it cannot be written.
-    """
-    remember_fetched(home, Fetched(uri, "", "", 0, {"list": kind}))
-
-
-def was_list(home: Path, uri: str) -> bool:
-    """Return True if an address was a sitemap or a feed when it was listed last."""
-    note = recall_fetched(home, uri)
-    return bool(note and note.more.get("list"))
-
-
-def _look_uri(uri: str) -> str:
+def look_uri(uri: str) -> str:
+    """Return the key under which it is noted that a list is being looked through."""
     return f"look:{uri}"
 
 

@@ -9,28 +9,16 @@ import pytest
 from pydantic import SecretStr
 
 from config.settings import GitHubSettings, NotionSettings, Settings, WebSettings
-from pipelines.errors import SourceError
-from pipelines.ingestion.sources.base import (
-    Access,
-    connection_failure,
-    retry_message,
-    throttled,
-    wait_message,
-    wait_too_long,
-)
+from pipelines.ingestion.sources.base import Access, asked_wait, connection_failure, throttled
 from pipelines.ingestion.sources.github import GitHub
 from pipelines.ingestion.sources.notion import Notion
 from pipelines.ingestion.sources.web import Web
 
 
-def test_every_kind_says_a_wait_and_a_next_try_in_the_same_words() -> None:
-    assert wait_message("Notion", 6.2, "its rate limit") == "Notion asks to wait 7 s (its rate limit) ..."
-    assert wait_message("a.example", 600) == "a.example asks to wait 10 min ..."
-    failed = SourceError("Notion answered with 503.")
-    assert retry_message(failed, 1) == "Notion answered with 503; the next try is in 1 s ..."
-    left = wait_too_long("GitHub", 4_000, "FOOTNOTE_X", why="its rate limit")
-    assert left.message == "GitHub asks to wait 1 h 7 min (its rate limit); that is left for the next run."
-    assert (left.hint, left.wait) == ("Run it again then, or raise FOOTNOTE_X.", 4_000)
+def test_every_kind_says_a_wait_in_the_same_words() -> None:
+    assert asked_wait("Notion", 6.2, "its rate limit") == "Notion asks to wait 7 s (its rate limit)"
+    assert asked_wait("a.example", 600) == "a.example asks to wait 10 min"
+    assert asked_wait("GitHub", 4_000) == "GitHub asks to wait 1 h 7 min"
 
 
 class Wrapped(Exception):
