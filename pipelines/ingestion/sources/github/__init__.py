@@ -10,7 +10,7 @@ from pipelines.errors import FootnoteError, SourceError, as_source_error
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.github.client import GitHubApi
-from pipelines.ingestion.sources.github.contents import Contents, RepositoryFile
+from pipelines.ingestion.sources.github.contents import Contents
 from pipelines.ingestion.sources.github.repositories import (
     Facts,
     Owners,
@@ -102,8 +102,10 @@ class GitHub:
         source = f"github:{found.login}"
         taken, skipped = [], []
         for facts in found.repositories:
-            if why := _skip_reason(facts, options):
-                skipped.append(Remark(facts["full_name"], why))
+            if facts["fork"] and not options.forks:
+                skipped.append(Remark(facts["full_name"], "a fork"))
+            elif facts["archived"] and not options.archived:
+                skipped.append(Remark(facts["full_name"], "archived"))
             else:
                 taken.append(facts)
         listing = self._listing(source, taken, options, skipped, [(source, error) for error in found.problems])
@@ -176,7 +178,10 @@ class GitHub:
         self._fetches += 1
         self._access.progress(f"GitHub: document {self._fetches:,}, {item.name}")
         entry = self._entries[item.uri]
-        file = self._file(entry, note)
+        if entry.path:
+            file = self._contents.document(entry.facts, entry.path, entry.blob, note)
+        else:
+            file = self._contents.readme(entry.facts, note)
         is_empty = not (file.path or entry.facts["description"])
         envelope = Envelope({**entry.facts, "path": one_line(file.path)}, file.data)
         data = b"" if is_empty else pack(envelope)
@@ -185,15 +190,3 @@ class GitHub:
             keep_original(self._home, sha, data, name=item.name)
         remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, len(data), file.more))
         return Read(sha, kept=True)
-
-    def _file(self, entry: _Entry, note: Fetched | None) -> RepositoryFile:
-        if entry.path:
-            return self._contents.document(entry.facts, entry.path, entry.blob, note)
-        return self._contents.readme(entry.facts, note)
-
-
-def _skip_reason(facts: Facts, options: DeclaredSource) -> str:
-    """Return why a repository of an owner is skipped; empty if it is not."""
-    if facts["fork"] and not options.forks:
-        return "a fork"
-    return "archived" if facts["archived"] and not options.archived else ""
