@@ -6,10 +6,11 @@ Each request has the scopes and the audience of its token (`app/access.py`); eve
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, File, Query, Request, UploadFile
@@ -17,7 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, StreamingResponse
 
 from app.access import Grant, Guard, RequestRefused, error_data, error_response, need
 from app.chat_engine import ChatEngine
@@ -35,10 +36,12 @@ from pipelines.types import Audience, Filters, Mode, Turn
 
 AT_ONCE = 4  # questions that are answered together; more wait in line
 MOST_WAITING = 500  # after which a question is refused
+_PATIENCE = 1.0  # seconds between two looks whether a caller still waits
 _BODY = 1 << 20  # bytes of a request that uploads nothing
 _NONE = Filters()
 _Made = TypeVar("_Made")
 _EVENTS = "text/event-stream"
+_WIDGET = Path(__file__).parent / "assets" / "widget.js"
 
 
 class _Given(BaseModel):
@@ -92,11 +95,17 @@ class QuestionThreads:
         self._most = at_once + most_waiting
         self.under_way = 0
 
-    async def run(self, work: Callable[[], _Made]) -> _Made:
-        """The result of work on one of the threads."""
+    async def run(self, work: Callable[[], _Made], gone: Callable[[], Awaitable[bool]] | None = None) -> _Made:
+        """The result of work on one of the threads; it is not begun for a caller who has `gone` meanwhile."""
         self._enter()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+            future = self._pool.submit(work)
+            waiting = asyncio.wrap_future(future)
+            while not (await asyncio.wait([waiting], timeout=_PATIENCE))[0]:
+                if gone is not None and await gone():
+                    future.cancel()
+                    raise RequestRefused(499, "Gone", "The caller did not wait.")
+            return await waiting
         finally:
             self.under_way -= 1
 
@@ -109,6 +118,8 @@ class QuestionThreads:
         def work() -> None:
             ended: BaseException | None = None
             try:
+                if left.is_set():
+                    return
                 with closing(make()) as made:  # type: ignore[type-var]
                     for each in made:
                         if left.is_set():
@@ -190,7 +201,8 @@ async def search(asked: SearchRequest, door: Reading, request: Request) -> JSONR
     threads: QuestionThreads = request.app.state.threads
     return JSONResponse(
         await threads.run(
-            lambda: door.search(asked.question, filters=asked.filters, mode=asked.mode, top_n=asked.top_n)
+            lambda: door.search(asked.question, filters=asked.filters, mode=asked.mode, top_n=asked.top_n),
+            request.is_disconnected,
         )
     )
 
@@ -213,7 +225,7 @@ async def ask(asked: AskRequest, door: Asking, request: Request) -> Any:
         )
         return answer, door.answer_data(answer)
 
-    answer, data = await threads.run(whole)
+    answer, data = await threads.run(whole, request.is_disconnected)
     request.app.state.metrics.answered(answer)
     return JSONResponse(data)
 
@@ -281,7 +293,7 @@ async def chat_completions(asked: ChatRequest, door: Asking, request: Request) -
         answer = door.whole_answer(question, history=history, follow_ups=False)
         return answer, completion(answer, door.answer_data(answer))
 
-    answer, data = await threads.run(whole)
+    answer, data = await threads.run(whole, request.is_disconnected)
     request.app.state.metrics.answered(answer)
     return JSONResponse(data)
 
@@ -392,6 +404,12 @@ async def metrics(request: Request) -> PlainTextResponse:
     return PlainTextResponse(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
+@router.get("/widget.js", tags=["server"])
+async def widget() -> FileResponse:
+    """A question box for any page: `<footnote-ask>`."""
+    return FileResponse(_WIDGET, media_type="text/javascript", headers={"Cache-Control": "max-age=3600"})
+
+
 def build_server(chat: ChatEngine, default: Audience = "owner") -> Any:
     """The API over an engine, behind the tokens of its settings; without tokens callers are of the `default` audience.
 
@@ -418,7 +436,9 @@ def build_server(chat: ChatEngine, default: Audience = "owner") -> Any:
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _bug)
     limits = {"/": _BODY, "/v1/documents": chat.settings.chat.max_upload_mb << 20}
-    guarded = Guard(app, chat.settings.serve, unguarded=frozenset({"/healthz"}), limits=limits, default=default)
+    guarded = Guard(
+        app, chat.settings.serve, unguarded=frozenset({"/healthz", "/widget.js"}), limits=limits, default=default
+    )
     return app.state.metrics.around(guarded)
 
 

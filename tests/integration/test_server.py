@@ -273,6 +273,24 @@ def test_too_many_waiting_questions_are_refused() -> None:
     assert refused.status_code == 503
 
 
+def test_a_question_is_not_begun_for_a_caller_who_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    monkeypatch.setattr("app.server._PATIENCE", 0.01)
+    begun = list[str]()
+
+    async def ask() -> list[object]:
+        async def gone() -> bool:
+            return True
+
+        threads = QuestionThreads(at_once=1)
+        first = threads.run(lambda: time.sleep(0.1))
+        return await asyncio.gather(first, threads.run(lambda: begun.append("second"), gone), return_exceptions=True)
+
+    assert isinstance(asyncio.run(ask())[1], RequestRefused)
+    assert begun == []
+
+
 def test_metrics_count_requests_answers_and_verdicts(owner: httpx.Client) -> None:
     owner.post("/v1/ask", json={"question": QUESTION})
     lines = owner.get("/metrics").text.splitlines()
