@@ -329,14 +329,6 @@ UNKNOWN_NAMES: dict[str, tuple[str, list[JobFields]]] = {
             ("Ilex", "Bookkeeper", "Brackwater, OR", "2015 – 2019"),
         ],
     ),
-    "what the company does between it and the position": (
-        "Tallow Street\tLondon, UK\nCandle maker with 40 shops across the country\nArea Manager\t2018 – 2022\n• a\n"
-        "Cask\tLittle Wend, UK\nRegional brewery, 120 employees\nBrewer\t2014 – 2018\n• b",
-        [
-            ("Tallow Street", "Area Manager", "London, UK", "2018 – 2022"),
-            ("Cask", "Brewer", "Little Wend, UK", "2014 – 2018"),
-        ],
-    ),
     "positions and their whole time under a company": (
         "TRASK & VALE\tJan 2015 – Present\nVice President, Credit\tJan 2020 – Present\n• a\n"
         "Analyst, Credit\tJan 2015 – Dec 2019\n• b\n"

@@ -32,16 +32,6 @@ def jobs(text: str) -> list[tuple[str, str]]:
     return [(job.company, job.position) for job in records(text, JobFacts)]
 
 
-@pytest.mark.parametrize("dates", ["### {}", "**{}**"])
-def test_dates_above_a_list_date_the_position_that_is_its_first_item(dates: str) -> None:
-    text = (
-        f"# Ann Lee\n\n## Experience\n\n{dates.format('Mar 2021 - Present')}\n\n- Staff Engineer, Harrow NV\n"
-        f"- Led a team\n\n{dates.format('Jun 2017 - Feb 2021')}\n\n- Senior Engineer, Pell Ltd\n- Built a pipeline\n"
-    )
-    assert jobs(text) == TWO
-    assert [job.bullets for job in records(text, JobFacts)] == [("Led a team",), ("Built a pipeline",)]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -209,15 +199,6 @@ def test_a_list_item_beside_dates_names_its_job_in_its_first_sentence(form: str)
     lines = "\n\n".join(form.format(dates=dates, item=item) for dates, item in entries)
     named = [("Harrow Foods", "Staff Engineer"), ("Pell Brothers", "Senior Engineer")]
     assert jobs(f"Ann Lee\n\nEXPERIENCE\n\n{lines}\n") == named
-
-
-def test_a_heading_like_other_sections_opens_one_though_dates_are_near() -> None:
-    text = (
-        "# Ann Lee\n\n## SKILLS\n\nGo, Rust\n\n## SUMMARY\n\nBuilds.\n\n## EDUCATION\n\n### BA in History\n\n"
-        "Marwick College\n\n2010 – 2013\n\n## THE ROAD TO HERE\n\nStaff Engineer, Harrow NV\n\n2019 – 2021\n\n"
-        "Senior Engineer, Pell Ltd\n\n2017 – 2019\n"
-    )
-    assert jobs(text) == TWO
 
 
 def skills(text: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -16,13 +16,13 @@ from pipelines.ingestion.parsers.careers.people import (
 )
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.vocabulary import (
-    INSTITUTION_ENDINGS,
-    INSTITUTION_WORDS,
     LEVELS,
+    degree_score,
+    has_school,
     spoken_languages,
     tokens,
 )
-from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry, is_degree, school_entry
+from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry, school_entry
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
 from pipelines.ingestion.parsers.technologies import technologies_in, topic_terms
 from pipelines.structure import sentences
@@ -73,15 +73,15 @@ def _continues_school(row: Row, above: int, dated: bool, following: Row | None) 
         return True
     if trailing_dates(row.words) and not dated:
         return True
-    if _is_institution(row.words) and not is_degree(row.words):
+    if has_school(row.words) and not degree_score(row.words.partition(",")[0]):
         return False
     if dated or above > _MAX_DETAILS:
         return len(row.words) > 120 or row.words.endswith(".")
     return (
-        is_degree(row.words)
+        bool(degree_score(row.words.partition(",")[0]))
         or following is None
         or not trailing_dates(following.words)
-        or not _is_institution(row.words)
+        or not has_school(row.words)
     )
 
 
@@ -120,11 +120,6 @@ def without_dates(words: str) -> str:
     """The words without the dates at their end."""
     dates = trailing_dates(words)
     return (words[: dates.start] if dates else words).rstrip(" \t·•|,;:–—-(").strip()
-
-
-def _is_institution(words: str) -> bool:
-    found = tokens(words)
-    return any(word in INSTITUTION_WORDS or word.endswith(INSTITUTION_ENDINGS) for word in found)
 
 
 def person(section: ProfileSection, text: str) -> list[LinkedInEntry]:

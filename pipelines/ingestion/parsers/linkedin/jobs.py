@@ -9,14 +9,12 @@ from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.parsers.careers.separators import cuts
 from pipelines.ingestion.parsers.careers.vocabulary import (
-    DEGREE_ENDINGS,
-    DEGREE_WORDS,
-    EMPLOYMENT_TYPES,
+    degree_score,
+    is_employment_type,
     title_score,
-    tokens,
 )
 from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
-from pipelines.text import digit_runs, fold
+from pipelines.text import digit_runs
 
 _REST = " \t\n()[]·•|,;:-–—"
 _AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
@@ -194,7 +192,7 @@ def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
     for at in dated:
         months = months_of(rows[at])
         length = next((up for up in range(max(before + 2, at - 5), at) if _is_total_duration(rows[up])), -1)
-        typed = at - 1 > before and _is_employment_type(rows[at - 1].words)
+        typed = at - 1 > before and is_employment_type(rows[at - 1].words)
         position = at - 2 if typed else at - 1
         is_full = len(counted) >= total - 1 and len(counted.union(months)) > total + 2
         if length > 0:
@@ -224,14 +222,10 @@ def _is_position_below(row: Row, below: Row) -> bool:
     return "·" not in below.words and title_score(below.words) >= 1 > title_score(row.words)
 
 
-def _is_employment_type(words: str) -> bool:
-    return fold(words).replace(" ", "-") in EMPLOYMENT_TYPES
-
-
 def _is_total_duration(row: Row) -> bool:
     """True if the row is a company's total duration: "5 yrs 2 mos", "Full-time · 5 yrs 2 mos"."""
     *kind, length = row.words.split(" · ")
-    return is_duration(length) and len(kind) <= 1 and all(map(_is_employment_type, kind))
+    return is_duration(length) and len(kind) <= 1 and all(map(is_employment_type, kind))
 
 
 def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedInEntry:
@@ -241,7 +235,7 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedIn
     sides = split_position(company) if joined else None
     if sides:
         position, company = sides
-    elif " · " in company and _is_employment_type(company.rsplit(" · ", 1)[1]):
+    elif " · " in company and is_employment_type(company.rsplit(" · ", 1)[1]):
         company = company.rsplit(" · ", 1)[0]
     body = rows[head.dates + 1 : end]
     location = location_of(body[0], strict=joined) if body else ""
@@ -271,13 +265,7 @@ def job_entry(
 def school_entry(span: tuple[int, int], name: str, studied: str, dated: DateRange | None) -> LinkedInEntry:
     """A school with its facts; what was studied is a degree and its subject, or one of the two."""
     degree, _, area = studied.partition(", ")
-    if not is_degree(degree) and not area:
+    if not degree_score(degree) and not area:
         degree, area = "", degree
     names = {"institution": name[:_MAX_NAME], "degree": degree[:_MAX_NAME], "area": area[:_MAX_NAME]}
     return LinkedInEntry(*span, EducationFacts(span=span, **names, **date_fields(dated)) if name else None)
-
-
-def is_degree(words: str) -> bool:
-    """True if the words before the first comma name a degree."""
-    found = [word.rstrip(".") for word in tokens(words.partition(",")[0])]
-    return any(word in DEGREE_WORDS or word.endswith(DEGREE_ENDINGS) for word in found)

@@ -61,21 +61,13 @@ def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
         return [part]
     lines = dated_lines(text, part.lines)
     jobs = [entry for entry in split_entries(lines).entries if _names_dated_job(entry)]
-    first = next((number for number, one in enumerate(lines) if jobs and one in jobs[0].head and one.dates), 0)
-    at = first
-    while at > 1 and lines[at - 1].named and (_is_below(text, lines, at) or (at == first and not lines[at].parts)):
-        at -= 1
-    if at > 1 and lines[at - 1].line.kind == "heading" and not any(has_title(one.words) for one in lines[at - 1].parts):
+    at = next((number for number, one in enumerate(lines) if jobs and one in jobs[0].head and one.dates), 0)
+    while at > 1 and lines[at - 1].named:
         at -= 1
     if not at:
         return [part]
     cut = next(number for number, line in enumerate(part.lines) if line.end > lines[at].line.start)
     return [replace(part, lines=part.lines[:cut]), SectionPart("experience", "", None, part.lines[cut:])]
-
-
-def _is_below(text: str, lines: Sequence[DatedLine], number: int) -> bool:
-    """True if no empty line is above a line."""
-    return "\n\n" not in text[lines[number - 1].line.end : lines[number].line.start]
 
 
 def _names_dated_job(entry: ResumeEntry) -> bool:
@@ -288,7 +280,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 19
+    version: int = 20
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

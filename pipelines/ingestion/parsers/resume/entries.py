@@ -69,15 +69,14 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     if _is_dates_last(lines, anchors):
         return _dates_last(lines, anchors)
     known = frozenset(anchors)
-    remarks = _remarks(lines, anchors[0])
-    above = [_naming_lines_above(lines, anchor, known, remarks) for anchor in anchors]
+    above = [_naming_lines_above(lines, anchor, known) for anchor in anchors]
     beside = [lines[anchor].anchor == "beside" for anchor in anchors]
     later = set(map(len, above[1:]))
     is_joined = bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1  # the first may read two lines as one
     usual = max(len(above[0]), *later) if is_joined else len(above[0])
     most = usual - beside[0] if reach is None else reach
     starts = [
-        [anchor, *named][_reach(lines, [anchor, *named], most + aside)]
+        [anchor, *named][min(most + aside, len(named))]
         for anchor, named, aside in zip(anchors, above, beside, strict=True)
     ]
     named = _with_undated_headings(lines, starts, anchors)
@@ -88,20 +87,6 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
         below = max(start, _list_start(lines, anchor)) if one.anchor == "beside" else anchor + 1
         entries.append(_entry(lines, start, below, end, one.dated if one.anchor else None))
     return SectionEntries(tuple(lines[: starts[0]]), tuple(entries))
-
-
-def _reach(lines: Sequence[DatedLine], named: Sequence[int], most: int) -> int:
-    """The number of the line of `named`, from the dates up, with which the entry begins: at most so far.
-
-    A heading with another one of its level right above it is no beginning.
-    """
-    at = min(most, len(named) - 1)
-    while at + 1 < len(named):
-        line, above = lines[named[at]].line, lines[named[at + 1]].line
-        if line.kind != "heading" or (above.kind, above.level) != (line.kind, line.level):
-            break
-        at += 1
-    return at
 
 
 def _with_undated_headings(
@@ -146,27 +131,15 @@ def _anchors(lines: Sequence[DatedLine]) -> list[int]:
     ]
 
 
-def _remarks(lines: Sequence[DatedLine], anchor: int) -> frozenset[int]:
-    """The number of lines with remarks between the line that names the first entry's company and its dates."""
-    head = lines[:anchor]
-    plain = all(one.line.kind == "text" and one.parts and len(one.parts) < 3 for one in head)
-    if not 1 < len(head) < _MAX_HEAD_LINES or not plain or not head[0].named:
-        return frozenset()
-    return frozenset(anchor - number for number, one in enumerate(head) if not one.named)
-
-
-def _naming_lines_above(
-    lines: Sequence[DatedLine], anchor: int, anchors: frozenset[int], remarks: frozenset[int] = frozenset()
-) -> list[int]:
-    """The consecutive lines above the anchor that may name its entry, nearest first; remarks among them."""
+def _naming_lines_above(lines: Sequence[DatedLine], anchor: int, anchors: frozenset[int]) -> list[int]:
+    """The consecutive lines above the anchor that may name its entry, nearest first."""
     found: list[int] = []
     anchor = _list_start(lines, anchor)
     for before in range(anchor - 1, max(-1, anchor - 2 * _MAX_HEAD_LINES), -1):
         one = lines[before]
         if not one.parts and not one.dates and one.line.kind in ("text", "row"):
             continue
-        named = one.named or (anchor - before in remarks and one.line.kind == "text")
-        if before in anchors or not named or one.line.kind in ("bullet", "more") or len(found) == _MAX_HEAD_LINES:
+        if before in anchors or not one.named or one.line.kind in ("bullet", "more") or len(found) == _MAX_HEAD_LINES:
             break
         found.append(before)
     return found

@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 from pipelines.blocks import fill_gaps
@@ -12,7 +11,6 @@ from pipelines.bullets import item_body
 from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, leading_range, stacked_range
 from pipelines.ingestion.parsers.careers.places import is_place
-from pipelines.ingestion.parsers.careers.separators import split_at
 from pipelines.ingestion.parsers.careers.vocabulary import (
     cached_for_short_text,
     degree_score,
@@ -61,13 +59,6 @@ _SENTENCE_ENDS = tuple(".!?;:…")
 _ABBREVIATION = re.compile(
     r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
 )
-# A running header between the lines of a job at a page break.
-_RUNNING = re.compile(
-    r"(?:[^\n]*\W)?(?:resume|résumé|cv|curriculum vitae|lebenslauf|currículo|page|seite|página|pagina)"
-    r"\W*(?:(?:page|seite|página|pagina)\W*)?(?:\d+\W*)?(?:(?:of|von|de|di|sur)\W*)?(?:\d+\W*)?",
-    re.IGNORECASE,
-)
-_MAX_RUNNING = 80
 _MAX_PRESENT = 12  # letters of a word for today
 Span = tuple[int, int]
 
@@ -271,9 +262,9 @@ def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     those with the least indent name the entries.
     """
     lines = [piece for line in lines for piece in _without_run_in_text(text, line)]
-    lines = _with_stacked_lines(text, [_labelled_item_as_text(text, line) for line in lines])
+    lines = _with_stacked_lines(text, lines)
     marked = [_dated_line(text, line) for line in lines]
-    marked = _with_items_below_dates(text, _with_named_items(text, _with_described_items(text, marked)))
+    marked = _with_named_items(text, _with_described_items(text, marked))
     items = [one.line.indent for one in marked if one.line.kind == "bullet"]
     if not items or any(one.anchor for one in marked):
         return marked
@@ -364,22 +355,6 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
     return [found.get(number, one) for number, one in enumerate(marked)] if 0 in found else marked
 
 
-def _with_items_below_dates(text: str, marked: Sequence[DatedLine]) -> list[DatedLine]:
-    """The lines; a list item that names a position as text, if it is the first below dates alone.
-
-    The dates are a heading, or nothing but a list is above them.
-    """
-    found = list(marked)
-    for number, (above, one) in enumerate(pairwise(marked), start=1):
-        leads = above.line.kind == "heading" or number == 1 or marked[number - 2].line.kind in ("bullet", "more")
-        if one.line.kind == "bullet" and above.dates and not above.parts and leads:
-            named = _dated_line(text, replace(one.line, kind="text"))
-            is_short = sum(len(part.words.split()) for part in named.parts) <= _FEW_WORDS and not named.dates
-            if named.named and is_short and any(has_title(part.words) for part in named.parts):
-                found[number] = named
-    return found
-
-
 def _with_described_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
     """The lines; if each date has a list item and nothing else is named, the item's first sentence names an entry."""
     items = [one for one in marked if one.line.kind == "bullet"]
@@ -415,20 +390,13 @@ def list_items_as_text(lines: Sequence[ResumeLine]) -> Sequence[ResumeLine]:
     return [_as_text(line, least) for line in lines]
 
 
-def _labelled_item_as_text(text: str, line: ResumeLine) -> ResumeLine:
-    """The line; a list item of two columns, a label and its value, as text."""
-    tab = text.find("\t", line.body, line.end) if line.kind == "bullet" else -1
-    is_label = tab > 0 and label_role(text[line.body : tab]) is not None
-    return replace(line, kind="text") if is_label else line
-
-
 def _as_text(line: ResumeLine, indent: int) -> ResumeLine:
     return replace(line, kind="text") if line.kind == "bullet" and line.indent == indent else line
 
 
 def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     raw = text[line.start : line.end]
-    if is_rule(text, line) or (len(raw) <= _MAX_RUNNING and _RUNNING.fullmatch(raw)):
+    if is_rule(text, line):
         return DatedLine(line)
     dates = tuple(
         replace(found, start=found.start + line.start, end=found.end + line.start) for found in date_ranges(raw)
@@ -480,22 +448,13 @@ def _is_named(text: str, line: ResumeLine, parts: Sequence[LineSegment], dated: 
     is_prose = len(parts) == 1 or (line.breaks and len(parts[-1].words.split()) > _FEW_WORDS)  # behind a run-in title
     if words > (_MAX_NAME_WORDS if is_prose else 2 * _MAX_NAME_WORDS) or (ends and not (len(parts) > 1 and words < 8)):
         return False
-    return words == 1 or any(
-        looks_named(part.words) or _is_styled(part.words) or is_break(part.words) for part in parts
-    )
+    return words == 1 or any(looks_named(part.words) or is_break(part.words) for part in parts)
 
 
 def _ends_in_place(words: str) -> bool:
     """True if the words end with a place and a full stop: "University of Porto, Porto, Portugal."."""
     first, *place = words.removesuffix(".").rsplit(", ", 2)
     return len(place) == 2 and looks_named(first) and is_place(", ".join(place))
-
-
-def _is_styled(words: str) -> bool:
-    """True if the words begin with a name in small letters: "oddment – Site Engineer", "oddment (Leeds)"."""
-    first, *others = split_at(words, ",-/@(")
-    small = len(first.split()) <= _STYLED and all(len(other.split()) <= _OTHERS for other in others)
-    return small and bool(others) and all(map(looks_named, others))
 
 
 def _date_position(text: str, line: ResumeLine, dates: tuple[DateRange, ...], parts: Sequence[LineSegment]) -> str:

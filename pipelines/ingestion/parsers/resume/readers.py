@@ -155,10 +155,6 @@ def _talk_spans(text: str, lines: Sequence[ResumeLine]) -> list[tuple[int, int]]
         else:
             items[-1] = items[-1][0], line.end
             dated = dated or has_date
-    if len(items) > 1 and not len(items) % 2:
-        with_date = [bool(date_ranges(text[slice(*item)])) for item in items]
-        if not any(with_date[::2]) and all(with_date[1::2]):  # the event and date below each title
-            return [(one[0], other[1]) for one, other in zip(items[::2], items[1::2], strict=True)]
     return items
 
 

@@ -190,12 +190,11 @@ class Headings:
         Both are in the style of sections, the first line below the section's heading is not, and the dates are no
         nearer than there: it heads another section of entries, not an entry of this one.
         """
-        opening, line = self._opening(number, now), self.lines[number]
+        opening = self._opening(number, now)
         headed = [_style(self.text, self.lines[at]) in self._styles for at in (number, opening, opening + 1)]
-        if opening < 0 or headed != [True, True, False] or date_ranges(self.text[line.start : line.end]):
+        dated = date_ranges(self.text[self.lines[number].start : self.lines[number].end])
+        if opening < 0 or headed != [True, True, False] or dated:
             return False
-        if self._is_only_of_sections(line):
-            return True
         return self._lines_to_dates(opening) <= self._lines_to_dates(number) < _NEAR_DATES
 
     def _opening(self, number: int, now: SectionStart) -> int:
@@ -209,13 +208,6 @@ class Headings:
         if now.section != "skills" or not 0 < first <= number or self._lines_to_dates(number) < _NEAR_DATES:
             return False
         return _style(self.text, self.lines[first]) == _style(self.text, self.lines[number])
-
-    def _is_only_of_sections(self, line: ResumeLine) -> bool:
-        """True if most headings in the style of a heading are names of sections, and none a position or a school."""
-        alike = [at for at, other in enumerate(self.lines) if _style(self.text, other) == _style(self.text, line)]
-        words = [self.text[self.lines[at].body : self.lines[at].end] for at in alike if not self._names[at]]
-        is_other = any(has_title(each) or degree_score(each) or institution_score(each) for each in words)
-        return not is_other and 2 * len(words) < len(alike)
 
     def _lines_to_dates(self, number: int) -> int:
         """How many lines below a heading the first dates are; `_NEAR_DATES` if farther, or below a list item."""
