@@ -94,7 +94,8 @@ def _open(settings: "Settings") -> "Door":
 
 
 def _missing(error: ModuleNotFoundError, extra: str) -> ConfigError:
-    return ConfigError(f"The package {error.name} is not installed.", hint=f"Run `pip install 'footnote[{extra}]'`.")
+    package = (error.name or "").partition(".")[0]
+    return ConfigError(f"The package {package} is not installed.", hint=f"Run `pip install 'footnote[{extra}]'`.")
 
 
 def _run(app: Any, settings: "Settings", port: int, path: str = "") -> None:

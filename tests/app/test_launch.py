@@ -11,6 +11,7 @@ from app.address import free_port, is_loopback
 from app.cli.chat import MAIN_SCRIPT, chat, flags
 from config.settings import ChatSettings, Settings
 from pipelines.errors import ConfigError
+from tests.shell import Shell
 
 READ = """
 from streamlit import config
@@ -77,3 +78,27 @@ def test_the_file_beside_the_script_holds_from_any_folder(tmp_path: Path) -> Non
     )
     assert read.stdout.split("\n")[:3] == ["127.0.0.1", "False", "False"]
     assert "localhost" in read.stdout
+
+
+@pytest.mark.parametrize(("verb", "package"), [("serve", "fastapi"), ("mcp", "mcp")])
+def test_a_server_without_its_packages_names_its_extra(
+    verb: str, package: str, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [
+        each for each in sys.modules if each in ("app.server", "app.mcp") or each.partition(".")[0] == package
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    shell = Shell(settings, monkeypatch, tmp_path)
+    said = f"The package {package} is not installed. Run `pip install 'footnote[{verb}]'`."
+    assert shell(verb) == (3, said)
+
+
+def test_a_server_that_others_reach_is_refused_without_tokens(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shell = Shell(settings, monkeypatch, tmp_path, FOOTNOTE_SERVE__HOST="0.0.0.0")
+    for words in (("serve",), ("mcp", "--http")):
+        code, said = shell(*words)
+        assert code == 3
+        assert "FOOTNOTE_SERVE__TOKENS" in said
