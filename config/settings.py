@@ -156,21 +156,12 @@ class WebSettings(_Stage):
 
 
 class ParsingSettings(_Stage):
-    """Node sizes of each parser, as `<parser>_<size>`."""
+    """Node sizes of parsers, as `<parser>_<size>`; those of the other parsers are their fields."""
 
-    resume_max_tokens: int = Field(
-        800, ge=50, description="a longer job is split; each part repeats the job line in its header"
-    )
-    linkedin_max_tokens: int = Field(800, ge=50, description="jobs are joined in a node up to this size")
-    journey_target_tokens: int = Field(450, ge=20)
     markdown_target_words: int = Field(600, ge=20)
     markdown_max_words: int = Field(800, ge=20)
     markdown_overlap_words: int = Field(25, ge=0)
     generic_characters: int = Field(1000, ge=50)
-    sections_characters: int = Field(400, ge=50, description="size of windows that never cross a section")
-    sections_overlap: int = Field(100, ge=0)
-    window_tokens: int = Field(450, ge=20)
-    window_overlap: int = Field(75, ge=0)
     semantic_min_characters: int = Field(200, ge=1)
     semantic_max_characters: int = Field(2048, ge=50)
 
