@@ -28,7 +28,7 @@ from pipelines.store import documents as document_rows
 from pipelines.store.added_nodes import remade
 from pipelines.store.database import open_database, reading
 from pipelines.store.documents import StoredDocument
-from pipelines.store.embedding_models import active_model
+from pipelines.store.embedding_models import active_table
 from pipelines.store.node_table import node_table
 from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.originals import original_path
@@ -79,14 +79,8 @@ def _reindex_step(ingestion: Ingestion, document: StoredDocument) -> Step:
 # Re-embedding: another embedding model, side by side with the active one
 
 
-@dataclass(frozen=True, slots=True)
-class StaleDocument:
-    """A stored document that the new table lacks, or holds under an outdated recipe; `active` is what is served now."""
-
-    id: str
-    name: str
-    content_sha: str
-    active: StoredDocument | None
+# A stored document that the new table lacks or holds under an outdated recipe, and what the active one holds of it.
+StaleDocument = tuple[StoredDocument, StoredDocument | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +118,12 @@ class Reembedding:
 
     def due(self) -> list[StaleDocument]:
         """The stored documents that have to be written to this table, by name."""
-        active = {each.id: each for each in self._active()}
-        return [
-            StaleDocument(each.id, each.name, each.content_sha, active.get(each.id))
-            for each in self.ingestion.known()
-            if not self._is_current(each, active.get(each.id))
-        ]
+        with reading(self.ingestion.database.engine, "reading what is stored") as connection:
+            table = active_table(connection)
+            served = document_rows.stored_documents(connection, table) if table else []
+        active = {each.id: each for each in served if each.indexed_sha == each.content_sha}
+        pairs = ((each, active.get(each.id)) for each in self.ingestion.known())
+        return [(stored, now) for stored, now in pairs if not self._is_current(stored, now)]
 
     def price(self, due: Sequence[StaleDocument], on_progress: Progress = lambda *_: None) -> ReembeddingCost:
         """The cost of embedding these documents; nothing is embedded.
@@ -145,8 +139,8 @@ class Reembedding:
             except FATAL_ERRORS:
                 raise
             except FootnoteError as error:
-                log_failure("not foreseen", error, document=one.name)
-            on_progress(done, len(due), one.name)
+                log_failure("not foreseen", error, document=one[0].name)
+            on_progress(done, len(due), one[0].name)
         settings, tokens = self.ingestion.settings, sum(texts.values())
         dollars = cost(tokens, embedding_price(self.ingestion.identity, settings.embedding.price))
         return ReembeddingCost(len(due), len(texts), tokens, dollars)
@@ -162,9 +156,9 @@ class Reembedding:
         self.ingestion.store.ensure(self.ingestion.identity.provider, self.ingestion.identity.model)
         done, nodes, embedded, failed = 0, 0, 0, dict[str, PreparationFailure]()
         finished: set[tuple[str, str]] = set()
-        while due := [one for one in self.due() if (one.id, one.content_sha) not in finished]:
+        while due := [one for one in self.due() if (one[0].id, one[0].content_sha) not in finished]:
             total = len(finished) + len(due)
-            for one, outcome in self._write(due):
+            for (one, _), outcome in self._write(due):
                 if outcome is None:
                     continue  # it changed, and is due again
                 finished.add((one.id, one.content_sha))
@@ -194,7 +188,7 @@ class Reembedding:
             except FATAL_ERRORS:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad document stops only itself
-                yield place, PreparationFailure.of(error, "parse", one.name)
+                yield place, PreparationFailure.of(error, "parse", one[0].name)
             else:
                 if prepared is not None:
                     yield place, prepared
@@ -217,13 +211,14 @@ class Reembedding:
 
     def _prepared(self, due: StaleDocument) -> PreparedDocument | None:
         """The stored document, parsed for this model; None if it is gone."""
-        with reading(self.ingestion.database.engine, f"reading {due.name}") as connection:
-            document = document_rows.load_document(connection, due.id, "owner")
+        stored, active = due
+        with reading(self.ingestion.database.engine, f"reading {stored.name}") as connection:
+            document = document_rows.load_document(connection, stored.id, "owner")
         if document is None:
             return None
-        parser = due.active.parser if due.active else ""
-        prepared = parse_stored(document, parser or parser_for(document), self.ingestion.options)
-        return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, due.active))
+        parser = (active.parser if active else "") or parser_for(document)
+        prepared = parse_stored(document, parser, self.ingestion.options)
+        return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, active))
 
     def _is_current(self, stored: StoredDocument, active: StoredDocument | None) -> bool:
         if stored.indexed_sha != stored.content_sha:
@@ -232,16 +227,6 @@ class Reembedding:
             return True
         today = self.ingestion.options.recipe(active.parser, loader_version(active))
         return stored.recipe == _with_stored_loaders(today, active)
-
-    def _active(self) -> list[StoredDocument]:
-        """The documents that the table of the active model holds as they are stored."""
-        engine = self.ingestion.database.engine
-        model = active_model(engine)
-        if model is None:
-            return []
-        with reading(engine, "reading what is stored") as connection:
-            known = document_rows.stored_documents(connection, node_table(model.slug))
-        return [each for each in known if each.indexed_sha == each.content_sha]
 
 
 def parse_stored(document: Document, parser: str, options: PrepareOptions) -> PreparedDocument:
