@@ -15,7 +15,7 @@ from app.serialise import serialise
 from app.shelf import Shelf, read_shelf
 from app.wording import address, without_settings
 from config.settings import PersonaSettings
-from pipelines.answers import Answer, Source
+from pipelines.answers import Answer, Footnote, Preview, Source
 from pipelines.errors import NotFound
 from pipelines.query.answer import answer_json
 from pipelines.query.careers.people import Person, group_people
@@ -29,7 +29,7 @@ from pipelines.store.facts import read_facts, stated_people
 from pipelines.store.known_names import only_person
 from pipelines.store.originals import original_path
 from pipelines.store.persona import read_persona
-from pipelines.store.query_log import Feedback, feedback_given, save_feedback
+from pipelines.store.query_log import Feedback, feedback_given, jsonable, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.versions import hashes_of
 from pipelines.types import Audience, Filters, LineBox, Mode, Turn
@@ -94,6 +94,18 @@ class Door:
         """The Answer as the plain data of `footnote ask --json`, for a visitor without paths and settings."""
         return answer_json(answer if self.audience == "owner" else _for_visitors(answer))
 
+    def event_data(self, event: Event) -> dict[str, Any]:
+        """An event of an answer as plain data, for a visitor without paths and settings."""
+        match event:
+            case Answer():
+                return self.answer_data(event)
+            case Preview(answer):
+                return self.answer_data(answer)
+            case Footnote(n, source) if self.audience == "visitor":
+                event = Footnote(n, *_with_web_addresses([source]))
+        data: dict[str, Any] = jsonable(event)
+        return data
+
     def search(
         self, question: str, *, filters: Filters = NO_FILTERS, mode: Mode | None = None, top_n: int | None = None
     ) -> dict[str, Any]:
@@ -103,6 +115,8 @@ class Door:
             shown = tuple(replace(result, uri=address(result.uri)) for result in report.results)
             report = replace(report, results=shown)
         found: dict[str, Any] = serialise(report)
+        if self.audience == "visitor":
+            found["notes"] = list(filter(None, map(without_settings, found["notes"])))
         return found
 
     def questions(self) -> Sequence[StoredQuestion]:

@@ -26,12 +26,12 @@ from app.completions import ChatRequest, CompletionStream, completion, model_lis
 from app.door import Door
 from app.metrics import Metrics
 from config.settings import Scope
-from pipelines.answers import Answer, Preview
+from pipelines.answers import Answer
 from pipelines.errors import FootnoteError, NotFound
 from pipelines.observe import log
 from pipelines.query.engine import Event
 from pipelines.store.database import reading
-from pipelines.store.query_log import Feedback, FeedbackKind, jsonable
+from pipelines.store.query_log import Feedback, FeedbackKind
 from pipelines.types import Audience, Filters, Mode, Turn
 
 AT_ONCE = 4  # questions that are answered together; more wait in line
@@ -239,10 +239,7 @@ def _events(door: Door, asked: AskRequest) -> Iterator[Event]:
 
 
 def _event(event: Event, door: Door) -> str:
-    data = jsonable(event)
-    if isinstance(event, Answer | Preview):
-        data = door.answer_data(event if isinstance(event, Answer) else event.answer)
-    return f"event: {type(event).__name__}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+    return f"event: {type(event).__name__}\ndata: {json.dumps(door.event_data(event), ensure_ascii=False)}\n\n"
 
 
 async def _streamed(events: AsyncIterator[Event], shown: Callable[[Event], Any], request: Request) -> StreamingResponse:

@@ -165,6 +165,9 @@ def test_a_visitor_sees_public_documents_and_no_paths(visitor: httpx.Client, own
     assert [(row["name"], row["uri"]) for row in listed["documents"]] == [("crane.md", "")]
     answer = visitor.post("/v1/ask", json={"question": QUESTION}).json()
     assert {source["uri"] for source in answer["sources"]} == {""}
+    streamed = events(visitor.post("/v1/ask", json={"question": QUESTION, "stream": True}))
+    assert {data["source"]["uri"] for name, data in streamed if name == "Footnote"} == {""}
+    assert "file://" not in json.dumps(streamed)
     assert visitor.get("/v1/documents/diary.md").status_code == 404
     saved = visitor.post("/v1/feedback", json={"trace_id": answer["trace_id"], "kind": "thumb", "value": 1})
     assert saved.json() == {"saved": True}
