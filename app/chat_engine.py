@@ -10,8 +10,8 @@ from app.door import Door
 from app.face import data_url
 from app.health import HealthDesk
 from app.inspection import Inspection
-from app.jobs import bring_back, set_aside
 from app.shelf import Shelved
+from app.uploads import bring_back, set_aside
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer

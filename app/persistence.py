@@ -1,14 +1,33 @@
 """The open conversation as it is stored: opened by its address, written question by question, gone on with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 
 from app import session
-from app.archive import is_being_answered
 from app.conversation import Exchange
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.conversations import Archive
 from pipelines.types import Filters
+
+_answering: set[int] = set()
+
+
+@contextmanager
+def answering(message_id: int) -> Iterator[None]:
+    """Mark a question as one that this server is answering, so that no other tab asks it again meanwhile."""
+    _answering.add(message_id)
+    try:
+        yield
+    finally:
+        _answering.discard(message_id)
+
+
+def is_being_answered(message_id: int) -> bool:
+    """True while a tab of this server answers this question."""
+    return message_id in _answering
 
 
 def open_conversation(stored: Archive) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from app import render
+from app.answer import clipped
 from app.chat_engine import ChatEngine
 from app.components.figures import bars, pairs
 from app.components.waterfall import fate_in_words, fates, moves_table, waterfall
@@ -56,7 +57,7 @@ def _query(engine: ChatEngine, wanted: str) -> None:
     trace, answer = row["trace"], row["answer"] or {"answer": "", "answered": False}
     render.question(row["question"])
     st.caption(_said(row))
-    st.markdown(literal(" ".join(answer["answer"].split())[:400]))
+    st.markdown(literal(clipped(" ".join(answer["answer"].split()), 400)))
     lines = [("Understood", " · ".join(understood(trace["intent"]))), *(("Note", note) for note in trace["notes"])]
     lines += [("Answered by", answer.get("model") or "quotation")] if answer["answered"] else []
     lines += attempt_lines(trace["attempts"]) if len(trace["attempts"]) > 1 else []

@@ -6,7 +6,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import persistence, render, session
-from app.archive import answering
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.typeset import literal
@@ -25,7 +24,7 @@ def answer_question(engine: ChatEngine, exchange: Exchange) -> None:
         "Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=persistence.stop, args=(stored,)
     )
     exchange.begin()
-    with answering(exchange.id):
+    with persistence.answering(exchange.id):
         _wait_for_files(engine, exchange, slot)
         for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
             if exchange.answer is None:

@@ -1,20 +1,23 @@
 """The list of conversations in the sidebar, and the draft of the question that was not sent yet."""
 
 import json
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
 from app import render, session
-from app.archive import by_day, conversation_markdown
+from app.answer_markdown import as_markdown
 from app.chat_engine import ChatEngine
+from app.conversation import Exchange
 from app.typeset import literal
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.store.conversations import MOST_TITLE, Archive, ConversationRow, exported
+from pipelines.store.conversations import MOST_TITLE, Archive, Conversation, ConversationRow, exported
 
 _SHOWN = 40
 _ASSETS = Path(__file__).parent.parent / "assets"
@@ -48,6 +51,15 @@ def conversation_list(engine: ChatEngine) -> None:
             st.caption("Older ones are found by the search.")
 
 
+def by_day(rows: Sequence[ConversationRow], now: datetime, zone: tzinfo) -> Iterator[tuple[str, list[ConversationRow]]]:
+    """Conversations under the names of their days, in the given order."""
+    today = now.astimezone(zone).date()
+    names = {today: "Today", today - timedelta(days=1): "Yesterday"}
+    for day, of_day in groupby(rows, lambda row: row.changed_at.astimezone(zone).date()):
+        this_year = f"{day:%A}, {day.day} {day:%B}"
+        yield names.get(day, this_year if day.year == today.year else f"{this_year} {day.year}"), list(of_day)
+
+
 def _row(stored: Archive, row: ConversationRow) -> None:
     is_open = row.id == session.conversation_id()
     with st.container(key=f"conversation_{row.id}", horizontal=True, gap="small", vertical_alignment="center"):
@@ -75,6 +87,13 @@ def _export(stored: Archive, conversation_id: str, suffix: str) -> str:
     if found is None:
         return ""
     return conversation_markdown(found) if suffix == "md" else json.dumps(exported(found), ensure_ascii=False, indent=1)
+
+
+def conversation_markdown(conversation: Conversation) -> str:
+    """A conversation as a Markdown file, each question with its answer and sources."""
+    parts = [f"# {literal(conversation.title)}\n"]
+    parts += [f"#{as_markdown(Exchange.of(message))}" for message in conversation.messages]
+    return "\n".join(parts)
 
 
 def _rename(stored: Archive, conversation_id: str, widget: str) -> None:

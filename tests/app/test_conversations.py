@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
 from app import persistence
-from app.archive import answering, by_day, conversation_markdown
+from app.components.conversations import by_day, conversation_markdown
 from app.conversation import Exchange
 from pipelines.answers import Answer, Token
 from pipelines.errors import ServiceUnavailable
@@ -151,7 +151,7 @@ def test_another_tab_waits_for_the_answer_and_does_not_ask_it_again(engine: Fake
     engine.stored.kept["c1"] = ORGANS, [Message(ORGANS, id=1)]
     at = AppTest.from_file(chat()._script_path, default_timeout=30)
     at.query_params["c"] = "c1"
-    with answering(1):
+    with persistence.answering(1):
         at.run()
         assert "This question is being answered in another tab." in [caption.value for caption in at.caption]
         assert engine.asked == []

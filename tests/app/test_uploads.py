@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.jobs import keep_uploads, safe_name
+from app.uploads import keep_uploads, safe_name
 from pipelines.errors import SourceError
 
 
