@@ -62,14 +62,15 @@ def attend(questions: int, part: Literal["begin", "end"]) -> None:
 @contextmanager
 def skeleton() -> Iterator[None]:
     """Show the outline of a page while the first run of a session opens the library."""
-    slot = None if st.session_state.get("is_open") else st.empty()
-    if slot:
+    slot = st.empty()  # in every run, so that all that follows keeps its place
+    is_first = not st.session_state.get("is_open")
+    if is_first:
         slot.html(f'<div class="fn-skeleton" role="status" aria-label="Opening the library">{"<div></div>" * 5}</div>')
     try:
         yield
     finally:
         st.session_state["is_open"] = True
-        if slot:
+        if is_first:
             slot.empty()
 
 

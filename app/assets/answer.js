@@ -219,15 +219,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
     }
     root.style.minHeight = `${free}px`;
   };
+  root.forget?.(); // what an earlier render listens to
   const watch = new ResizeObserver(place);
   watch.observe(prose);
   document.fonts?.ready.then(place);
   wide.addEventListener("change", place);
   document.addEventListener("scroll", hide, { capture: true, passive: true });
   if (!known && data.latest) backToQuestion();
-  return () => {
+  root.forget = () => {
     watch.disconnect();
     wide.removeEventListener("change", place);
     document.removeEventListener("scroll", hide, { capture: true });
   };
+  return root.forget;
 }

@@ -69,6 +69,11 @@ document.addEventListener("keydown", (event) => {
   write(now.data.last);
 });
 
+// What was sent is no draft any more: the box is empty then.
+const forgetTheSent = () => setTimeout(() => find()?.value === "" && storage?.removeItem(KEPT), 0);
+document.addEventListener("keydown", (event) => event.key === "Enter" && isBox(event) && forgetTheSent());
+document.addEventListener("click", forgetTheSent);
+
 export default function ({ data, setTriggerValue }) {
   keepKey(data.cookie, data.key);
   now = { data, setTriggerValue };

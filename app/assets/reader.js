@@ -191,6 +191,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (tab === "page") body.querySelector(".fn-box")?.scrollIntoView({ block: "center" });
   }
   const reopen = () => (hide(), open());
+  dialog.forget?.(); // what an earlier render listens to
   wide.addEventListener("change", reopen);
-  return () => wide.removeEventListener("change", reopen);
+  dialog.forget = () => wide.removeEventListener("change", reopen);
+  return dialog.forget;
 }

@@ -78,8 +78,13 @@ def test_a_source_row_opens_the_same_panel_and_a_button_closes_it(page: Page) ->
     _ask(page, "Who built the anagama kiln?")
     page.locator(".fn-row").first.click()
     expect(page.locator(".fn-reader mark").first).to_be_in_viewport()
+    page.get_by_role("tab", name="Details").click()
+    page.get_by_role("button", name="Wrong source").click()
+    expect(page.get_by_role("button", name="Reported as wrong")).to_be_visible()
     page.get_by_role("button", name="Close").click()
     expect(page.locator(".fn-reader")).to_have_count(0)
+    page.set_viewport_size({"width": 1280, "height": 860})  # which a closed source no longer hears of
+    expect(page.locator(".fn-card").first).to_be_visible()
 
 
 def test_the_keyboard_stays_in_the_question_box(page: Page) -> None:
