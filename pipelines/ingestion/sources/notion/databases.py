@@ -1,7 +1,7 @@
 """Databases of Notion: the rows of their data sources, and the text of properties."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,10 @@ def fetch_rows(api: NotionApi, properties: Properties, database: Json, cached: M
         except Gone:
             found.hidden.append(name or checked_id(source["id"]))
             continue
-        pages = sorted((row for row in rows if row["object"] == "page"), key=_age)
+        pages = sorted(
+            (row for row in rows if row["object"] == "page"),
+            key=lambda row: (str(row.get("created_time")), str(row["id"])),
+        )
         for page in pages:
             properties.remember_title(page)
         texts = [_row_properties(properties, page, cached, found.cached) for page in pages]
@@ -186,10 +189,6 @@ def _table(name: str, pages: Sequence[Json], properties: Sequence[list[list[str]
     return {"name": name, "columns": [title, *columns], "rows": rows}
 
 
-def _age(page: Json) -> tuple[str, str]:
-    return str(page.get("created_time")), str(page["id"])
-
-
 def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -197,21 +196,9 @@ def _value_text(value: Any) -> str:
         return str(int(value))
     if isinstance(value, int | float | str):
         return str(value)
-    return next((text for read in _READERS if (text := read(value))), "") if isinstance(value, Mapping) else ""
-
-
-def _date(value: Json) -> str:
-    return " → ".join(str(value[end]) for end in ("start", "end") if value.get(end))
-
-
-def _named(value: Json) -> str:
-    return str(value.get("name") or value.get("address") or value.get("state") or "")
-
-
-def _number(value: Json) -> str:
-    if value.get("number") is None:
+    if not isinstance(value, Mapping):
         return ""
-    return f"{value['prefix']}-{value['number']}" if value.get("prefix") else str(value["number"])
-
-
-_READERS: tuple[Callable[[Json], str], ...] = (_date, _named, _number)
+    dates = " → ".join(str(value[end]) for end in ("start", "end") if value.get(end))
+    named = str(value.get("name") or value.get("address") or value.get("state") or "")
+    number = "" if value.get("number") is None else str(value["number"])
+    return dates or named or (f"{value['prefix']}-{number}" if number and value.get("prefix") else number)
