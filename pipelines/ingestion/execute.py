@@ -218,16 +218,15 @@ class PlanExecution:
             raise step.error
         if step.error is not None:
             return self._fail(step, PreparationFailure.of(step.error, step.stage, step.item.name))
-        item = IngestItem(step.item.name, "unchanged", document_id=step.document_id)
         if step.held_since is None:  # no source says anything of it, but somebody asked
-            item = replace(item, message=step.reason)
+            item = IngestItem(step.item.name, "unchanged", message=step.reason, document_id=step.document_id)
             self._log_alone([(step, item)])
             return item
         if (stored := self.known.get(step.document_id)) is None:
             return self._fail(step, PreparationFailure.of(_concurrent_change(step, "removed"), "store", step.item.name))
         if stored.stamp != step.item.stamp:
             document_rows.restamp(self.pipeline.store.engine, stored.id, step.item.stamp)
-        return replace(item, nodes=stored.nodes)
+        return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=stored.nodes)
 
     def _remove(self, steps: Sequence[tuple[int, Step]]) -> list[StepResult]:
         began = time.perf_counter()
