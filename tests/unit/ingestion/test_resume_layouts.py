@@ -201,6 +201,15 @@ def test_a_list_item_beside_dates_names_its_job_in_its_first_sentence(form: str)
     assert jobs(f"Ann Lee\n\nEXPERIENCE\n\n{lines}\n") == named
 
 
+def test_a_heading_like_other_sections_opens_one_though_dates_are_near() -> None:
+    text = (
+        "# Ann Lee\n\n## SKILLS\n\nGo, Rust\n\n## SUMMARY\n\nBuilds.\n\n## EDUCATION\n\n### BA in History\n\n"
+        "Marwick College\n\n2010 – 2013\n\n## THE ROAD TO HERE\n\nStaff Engineer, Harrow NV\n\n2019 – 2021\n\n"
+        "Senior Engineer, Pell Ltd\n\n2017 – 2019\n"
+    )
+    assert jobs(text) == TWO
+
+
 def skills(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.group, one.skills) for one in records(text, SkillsFacts)]
 

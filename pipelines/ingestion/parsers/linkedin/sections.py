@@ -8,7 +8,6 @@ from pipelines.blocks import text_blocks
 from pipelines.bullets import BULLETS, SIGNS
 from pipelines.contacts import linkedin_slug
 from pipelines.headings import trim_span
-from pipelines.ingestion.parsers.careers.dates import date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import is_name
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
@@ -51,7 +50,7 @@ class Row:
 def rows_of(document: Document) -> list[Row]:
     """The lines of the document in order, without page numbers.
 
-    A line is joined with the one that closes its bracket; a line that ends in dates and a duration is cut there.
+    A line is joined with the one that closes its bracket.
     """
     text = document.text
     blocks = document.blocks or text_blocks(text)
@@ -85,20 +84,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         position += len(line) + 1
         if start == end or is_page_number(text[start:end]):
             continue
-        dated = _dated_tail(text[start:end]) if text[end - 1] == ")" else 0
-        if dated:
-            yield trim_span(text, start, start + dated)
-        yield start + dated, end
-
-
-def _dated_tail(line: str) -> int:
-    """The start of the dates with a duration in brackets at the line's end; 0 if there are none, or nothing else."""
-    lengths = durations(line)
-    ranges = date_ranges(line) if lengths and lengths[-1][1] == len(line) else []
-    if not ranges or line[ranges[-1].end : lengths[-1][0]].strip() or line[lengths[-1][0]] != "(":
-        return 0
-    words = line[: ranges[-1].start].rstrip()
-    return ranges[-1].start if words and words[-1].isalnum() else 0
+        yield start, end
 
 
 def location_of(row: Row, *, strict: bool = False) -> str:

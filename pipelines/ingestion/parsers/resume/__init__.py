@@ -250,7 +250,8 @@ def _facts_of_part(facts: Facts | None, start: int, end: int) -> Facts | None:
 def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[CareerRecord]) -> Iterator[UnreadLine]:
     """The lines whose dates are those of no record: something there was not read."""
     for part in parts:
-        for one in () if part.section in _BESIDE_CAREER else dated_lines(text, part.lines):
+        is_dated = part.lines and date_ranges(text[part.lines[0].start : part.lines[-1].end])
+        for one in dated_lines(text, part.lines) if is_dated and part.section not in _BESIDE_CAREER else ():
             about = _may_be_about(one, part.section)
             ranges = [dates for dates in one.dates if dates.end_month or dates.current] if one.anchor and about else []
             unread = next((dates for dates in ranges if not states(read, dates, dates.start)), None)
@@ -280,7 +281,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 20
+    version: int = 21
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

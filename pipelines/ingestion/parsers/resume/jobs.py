@@ -49,13 +49,11 @@ from pipelines.ingestion.parsers.resume.sections import SectionPart
 
 _BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"))
 COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
-# Cost of a place after the position: if the company comes before the position, and if it does not.
-_COST_BEHIND, _COST_BEFORE = 0.1, 0.3
+_COST_BEHIND = 0.1  # of a place after the position
 _COST_UNNAMED = 1.5  # of a name before a place that no employer takes
 _NO_CANDIDATE = NameCandidate("", 0, 0, 0)
 _MIN_VOTE, _MAX_VOTE = -2.0, 4.0
 _FEW_JOBS = 4
-_MAX_UNNAMED, _COST_CLAUSE = 4, 4.0  # words of a name in small letters; the cost of a clause of a sentence
 # With more jobs than this, only whole segments are candidates.
 _MANY_JOBS = 200
 
@@ -67,25 +65,7 @@ def role_fit(company: str, position: str) -> float:
     titled = first if is_department(more) else position
     score = title_score(titled) - title_score(without_asides(company)) + company_score(company) - company_score(titled)
     score -= 2.0 * (place_score(company) >= 3) + 2.0 * (place_score(position) >= 2)
-    return score - _company_penalty(company) - _position_penalty(position, titled)
-
-
-@lru_cache(maxsize=4096)
-def _company_penalty(words: str) -> float:
-    """The cost of words that are more than a name, or less than a company's."""
-    cost = 0.2 * ((", " in words and company_score(words) < 2) or bool(cuts(words, "-")))
-    cost += 3.0 * is_break(words)
-    cost += 1.5 * is_department(words) or 0.5 * (is_industry(words) or is_unit(words))
-    return cost + _unnamed_penalty(words, 2, 0.7)
-
-
-@lru_cache(maxsize=4096)
-def _position_penalty(words: str, titled: str) -> float:
-    """The cost of words that have several parts; higher if the first is not a position."""
-    first = title_score(words.partition(", ")[0])
-    cost = (0.15 if first else 0.5) * (", " in titled)
-    cost += (0.3 if title_score(_first_part(words)) else 0.5) * (_first_part(words) != words)
-    return cost + _unnamed_penalty(words, 0, 0.5)
+    return score - 3.0 * is_break(company) - 1.5 * (is_department(company) or is_unit(company))
 
 
 def _first_part(words: str) -> str:
@@ -93,15 +73,6 @@ def _first_part(words: str) -> str:
     inside = cuts(words, "-/:", _BEFORE_NAMES)
     ends = (cut.start for cut in inside if cut.sign not in _BEFORE_NAMES or words[cut.end].isupper())
     return words[: next(ends, len(words))]
-
-
-def _unnamed_penalty(words: str, few: int, cost: float) -> float:
-    """The cost of words that do not look like a name; lower for at most `few` words."""
-    if not words or looks_named(words):
-        return 0.0
-    if words[0].islower() and len(words.split()) > _MAX_UNNAMED:
-        return _COST_CLAUSE
-    return cost if len(words.split()) > few else 0.3
 
 
 def group_roles(entries: Sequence[ResumeEntry], candidates: Sequence[Candidates]) -> list[str]:
@@ -237,13 +208,8 @@ def _with_places(
             score = (
                 role_fit(*names) - cost - _unused_penalty(candidates, taken) + _place_worth(tail, place_scores, company)
             )
-            score -= 0.0 if candidate is company else _COST_BEHIND if _follows(position, company) else _COST_BEFORE
+            score -= 0.0 if candidate is company else _COST_BEHIND
             yield JobReading(names[0], names[1], tail.words, score=score), tail
-
-
-def _follows(candidate: NameCandidate, other: NameCandidate) -> bool:
-    """True if the candidate comes after the other."""
-    return candidate.side == "R" if candidate.separator else candidate.segment > other.segment
 
 
 def _unused_penalty(candidates: Candidates, taken: Set[Segment]) -> float:

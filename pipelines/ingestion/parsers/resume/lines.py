@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from pipelines.blocks import fill_gaps
@@ -256,12 +257,17 @@ class DatedLine:
 
 
 def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
-    """The lines with their dates and segments.
+    """The lines with their dates and segments; kept for the readers of the same lines.
 
     If the section begins with a list item that names an entry, so do others of its mark. If only list items have dates,
     those with the least indent name the entries.
     """
-    lines = [piece for line in lines for piece in _without_run_in_text(text, line)]
+    return list(_known_dated_lines(text, tuple(lines)))
+
+
+@lru_cache(maxsize=32)
+def _known_dated_lines(text: str, given: tuple[ResumeLine, ...]) -> Sequence[DatedLine]:
+    lines = [piece for line in given for piece in _without_run_in_text(text, line)]
     lines = _with_stacked_lines(text, lines)
     marked = [_dated_line(text, line) for line in lines]
     marked = _with_named_items(text, _with_described_items(text, marked))

@@ -57,21 +57,21 @@ def column_runs(boxes: Sequence[LineBox]) -> list[ColumnRun]:
     The edges of a run are those of its lines beside the next one: above them a line may go across both.
     """
     runs: list[list[LineBox]] = []
-    found: list[ColumnRun] = []
+    edges: list[list[LineBox]] = []
     for box in boxes:
         if box.end <= box.start:
             continue
         last = runs[-1][-1] if runs else None
         is_far = last is not None and box.y0 - last.y1 > _JUMP * (box.y1 - box.y0)
         beside = [one for one in runs[-1] if one.y0 < box.y1] if is_far else []
-        is_new = last is None or box.page != last.page
-        if is_new or (beside and (box.x0 >= max(one.x1 for one in beside) or box.x1 <= min(one.x0 for one in beside))):
-            if not is_new:
-                found[-1] = _run(runs[-1], beside)
+        is_side = box.x0 >= max((one.x1 for one in beside), default=box.x1)
+        is_side = is_side or box.x1 <= min((one.x0 for one in beside), default=box.x0)
+        if last is None or box.page != last.page or is_side:
+            edges[-1:] = [beside] if last and box.page == last.page else edges[-1:]
             runs.append([])
-            found.append(_run([box], [box]))
+            edges.append(runs[-1])
         runs[-1].append(box)
-        found[-1] = _run(runs[-1], runs[-1])
+    found = [_run(lines, sides) for lines, sides in zip(runs, edges, strict=True)]
     pages: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(found):
         pages[one.page].append(number)
@@ -195,6 +195,8 @@ class Headings:
         dated = date_ranges(self.text[self.lines[number].start : self.lines[number].end])
         if opening < 0 or headed != [True, True, False] or dated:
             return False
+        if self._is_only_of_sections(self.lines[number]):
+            return True
         return self._lines_to_dates(opening) <= self._lines_to_dates(number) < _NEAR_DATES
 
     def _opening(self, number: int, now: SectionStart) -> int:
@@ -208,6 +210,13 @@ class Headings:
         if now.section != "skills" or not 0 < first <= number or self._lines_to_dates(number) < _NEAR_DATES:
             return False
         return _style(self.text, self.lines[first]) == _style(self.text, self.lines[number])
+
+    def _is_only_of_sections(self, line: ResumeLine) -> bool:
+        """True if most headings in the style of a heading are names of sections, and none a position or a school."""
+        alike = [at for at, other in enumerate(self.lines) if _style(self.text, other) == _style(self.text, line)]
+        words = [self.text[self.lines[at].body : self.lines[at].end] for at in alike if not self._names[at]]
+        is_other = any(has_title(each) or degree_score(each) or institution_score(each) for each in words)
+        return not is_other and 2 * len(words) < len(alike)
 
     def _lines_to_dates(self, number: int) -> int:
         """How many lines below a heading the first dates are; `_NEAR_DATES` if farther, or below a list item."""
