@@ -83,7 +83,8 @@ def _section(title: str) -> str:
     """What a section is about by its title; empty for others."""
     folded = fold(plain(title)).strip(_EDGES + "0123456789")
     words = folded.partition(" (")[0]
-    return next((about for about in _ABOUT if words in word_lists("readme")[f"about-{about}"]), "")
+    first = words.partition(" and ")[0].partition(" & ")[0]
+    return next((about for about in _ABOUT if first in word_lists("readme")[f"about-{about}"]), "")
 
 
 def _sentences(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
@@ -101,7 +102,10 @@ def _stated(words: str, *, first: bool, licensing: bool) -> str:
     head, tokens = fold(words.partition(":")[0]).strip(_EDGES), [token.strip(_EDGES) for token in folded.split()]
     is_labelled = ":" in words and not head.count(" ")
     opens = tokens[0] in lists["about-licence"]
-    licensed = opens or (licensing and len(tokens) <= _SHORT) or any(one in folded for one in lists["licensed"])
+    is_alone = len(tokens) <= _MAX_LICENCE_WORDS and not folded.endswith("?")
+    licensed = (
+        is_alone or opens or (licensing and len(tokens) <= _SHORT) or any(one in folded for one in lists["licensed"])
+    )
     if licensed and (licences_in(words) or (opens and is_labelled)):
         return "licence"
     if any(one in folded and _version_in(folded.partition(one)[2]) for one in lists["released"]):
