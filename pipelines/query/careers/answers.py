@@ -148,9 +148,12 @@ def _bounds(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
 
 
 def _beside(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
-    """The dated jobs before or after those at the company that the question names, the nearest first; with "right
-    before" the nearest alone. None if the company's jobs have no dates."""
+    """The dated jobs before or after those that the question names by their company or a word of their titles, the
+    nearest first; with "right before" the nearest alone. None if the named jobs have no dates."""
     there, used, _ = _there(person, ask)
+    if not there and (title := tokenise(" ".join(ask.words[ask.place + 1 :]))):
+        there = tuple(job for job in person.jobs if {*title} <= {*tokenise(job.record.position)})
+        used = set(range(ask.place + 1, len(ask.words)))
     if not there or ask.left({*used, ask.place}, spare) or min(used) - 1 != ask.place:
         return None
     spans = [job.stretch for job in there if job.stretch]
@@ -163,7 +166,7 @@ def _beside(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
         beside = [job for job, span in others if span.first < first]
     else:
         beside = [job for job, span in reversed(others) if span.first > last]
-    when = f"{'before' if is_before else 'after'} {there[0].record.company}"
+    when = f"{'before' if is_before else 'after'} {there[0].record.company or there[0].record.position}"
     return job_entries(beside[:1] if "nearest" in ask.marks else beside, when, mine=f"{when} I was")
 
 

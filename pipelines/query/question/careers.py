@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, dropwhile
 from typing import Literal
 
 from pipelines.answers import ConflictKind
@@ -84,10 +84,11 @@ def _values(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
         return
     relation = next((word for word in all_ if word in ("before", "after")), "")
     if relation and (about_job or text.says("did-beside")):
-        # after "at", the first words of a company's name will do
-        led = tuple("at" if word == relation else word for word in all_)
+        place = all_.index(relation)
+        # after "at", the first words of a company's name will do; "before she came to Acme" is before Acme
+        led = (*all_[:place], "at", *dropwhile(words("arriving").__contains__, all_[place + 1 :]))
         marks = frozenset({relation}) | _marks(nearest=text.has("nearest"))
-        yield CareerAsk("beside", led, known | words("nearest"), marks, place=all_.index(relation))
+        yield CareerAsk("beside", led, known | words("nearest"), marks, place=place)
     worked = text.find("worked-before")
     if former := worked or text.find("former"):
         several = _marks(several=bool(worked) or all_[former.last - 1].endswith("s"))
