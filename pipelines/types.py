@@ -267,7 +267,9 @@ class QueryIntent:
         documents: Ids of stored documents that the question names.
         names: The names of documents, repositories and companies that it was recognised by.
         wants: Values to compute rather than find: `count`, `duration`.
-        follow_up: True if it was condensed with the question before it.
+        follow_up: True if it goes on from the question before it.
+        after: The question that a follow-up goes on from; empty for others.
+        told: Ids of the documents that the answer before it is from; empty for a question that stands alone.
         condensed: The standalone form of a follow-up; empty for other questions.
         condensed_by: `rules` or `model`; empty if it was left as it is.
         added: What that took from the conversation: (`it`, `saltlick`), or ("", words that were left unsaid); empty for
@@ -293,6 +295,8 @@ class QueryIntent:
     names: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
     follow_up: bool = False
+    after: str = ""
+    told: tuple[str, ...] = ()
     condensed: str = ""
     condensed_by: CondensedBy = ""
     added: tuple[tuple[str, str], ...] = ()

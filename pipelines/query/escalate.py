@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -58,9 +59,25 @@ def find(search: Search) -> SearchOutcome:
     ledger, query = search.ledger, QueryBundle(search.intent.search_text)
     if search.intent.greeting:
         return SearchOutcome(search.intent, query, [], [], _NOTHING_ASKED, ledger)
-    best = escalate(search, search.attempt(query, ledger.fork("base")))
+    best = _with_last_answer(search, escalate(search, search.attempt(query, ledger.fork("base"))))
     ledger.adopt(best.ledger)
     return replace(best, ledger=ledger)
+
+
+def _with_last_answer(search: Search, found: SearchOutcome) -> SearchOutcome:
+    """The outcome with the best passages of the documents that were told of between its own, one by one."""
+    told, filters = search.intent.told, search.request.filters
+    if not told or filters.document:
+        return found
+    request = replace(search.request, filters=replace(filters, document=told))
+    near = replace(search, request=request).attempt(found.query, search.ledger.fork("conversation"))
+    pairs = zip_longest(near.ranking, found.ranking)
+    ranking = list({hit.node.node_id: hit for pair in pairs for hit in pair if hit}.values())
+    known = {hit.node.node_id for hit in found.ranked}
+    ranked = [*found.ranked, *(hit for hit in near.ranked if hit.node.node_id not in known)]
+    found.ledger.join(near.ledger)
+    evidence = max(found.evidence, near.evidence, key=lambda each: each.strength)
+    return replace(found, ranked=ranked, ranking=ranking[: 2 * search.request.top_n], evidence=evidence)
 
 
 def escalate(search: Search, base: SearchOutcome) -> SearchOutcome:

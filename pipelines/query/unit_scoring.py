@@ -35,6 +35,7 @@ _DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
 _FITS = 0.5  # of `kind_fit`
 _LEAST_NAMED = 0.4  # share of what a question names below which the units are about something else
 _SURE = 2.0  # log-odds of the reader
+_TOLD = 0.5  # what the documents of the last answer are worth to a follow-up
 _LEAST_STRENGTH = 0.05  # of the evidence, below which nothing was found
 _NOT_WORDS = re.compile(r"[-_./]")
 
@@ -201,6 +202,7 @@ def score_units(
     signals = np.concatenate([answers[:, None], lexical], axis=1)
     model = unit_weights()
     scores = ((signals - model.mean) / model.deviation) @ model.weight
+    scores = scores + _TOLD * _is_told(read, wanted)
     return ScoredUnits(tuple(read), signals, np.asarray(scores, np.float32), wanted, scorer)
 
 
@@ -297,7 +299,12 @@ def _rough(
     document = np.array([1 / places.get(each.unit.source.document_id, len(places) + 1) for each in read], np.float32)
     told = np.array([max(scorer.share(wanted.asked, own | each.near) for own in each.parts) for each in read])
     rough = named["coverage"] + told + named["passage"] + 0.5 * named["fit"] + 0.5 * document
-    return np.asarray(rough, np.float32)
+    return np.asarray(rough + _TOLD * _is_told(read, wanted), np.float32)
+
+
+def _is_told(read: Sequence[ReadUnit], wanted: QuestionType) -> Array:
+    """(n,): 1 for units of the documents that the last answer of a conversation is from."""
+    return np.array([each.unit.source.document_id in wanted.told for each in read], np.float32)
 
 
 class _Stated(NamedTuple):

@@ -232,3 +232,24 @@ def test_no_language_model_is_asked_for_what_may_be_asked_next(
         requests = len(fake.requests)
         assert engine.suggest(answer)
         assert len(fake.requests) == requests
+
+
+def test_a_follow_up_is_looked_for_where_the_last_answer_stands(engine: QueryEngine) -> None:
+    asked = "How does a burnisher curve the brass of a reed?"
+    first = engine.ask(asked)
+    found = engine.examine("Who listens to it then?", history=[Turn(asked, first.answer)])
+    told = {hit.node.metadata["document_id"] for hit in found.ranking[:1]}
+    assert found.intent.told
+    assert told == set(found.intent.told)
+    assert engine.examine("Who listens to it then?").intent.told == ()
+
+
+def test_a_follow_up_without_a_word_of_its_own_is_answered_from_the_last_answers_document(engine: QueryEngine) -> None:
+    history = [Turn("What happens in August?", "In August the loft is closed until noon. [1]")]
+    assert "reeds stay behind" in engine.ask("And why is that?", history=history).answer
+
+
+def test_a_clause_may_name_the_job_before_which_somebody_worked(engine: QueryEngine) -> None:
+    answer = engine.ask("Where did Ann work before she came to Reed Works?").answer
+    assert answer.startswith("Before Reed Works: Tuner at Brass Bros")
+    assert "Brass Bros" in engine.ask("Which company did Ann work for before she became a voicer?").answer

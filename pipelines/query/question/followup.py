@@ -73,7 +73,7 @@ def stand_alone(
     if rewritten := rewrite(typed, history):
         return rewritten, "model"
     whole = _condensed(question, _chain(history, known), typed, known)
-    return whole, "rules" if whole != question else ""
+    return whole, "rules"
 
 
 _HINT = "Raise FOOTNOTE_ANSWER__CONDENSE_SECONDS, or set FOOTNOTE_ANSWER__CONDENSE=rules."

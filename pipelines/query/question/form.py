@@ -28,6 +28,7 @@ _EDGES = "?.,;:!\"'()[]{}“”‘’„«»"
 _OPENERS = _EDGES.replace(".", "")  # .NET
 _ASKING, _COMPARING, _UNSPECIFIC = map(terms_in, ("asking", "comparing", "unspecific"))
 _MOST_PARTS = 4
+_MOST_BEFORE = 20  # words of the question before, which a follow-up is read with
 _MOST_NAMED = 3  # words after "which" that say what has the name
 _ENOUGH = 2  # terms of its own, from which a follow-up's answer need not have those of the conversation
 
@@ -45,7 +46,9 @@ class QuestionType:
         about: The question without the names.
         terms: Index terms of the whole question.
         things: The names, each as the terms of adjacent words.
-        put: The question as it is put to its owner, with "you" for the name; empty where it was not.
+        put: The question as it is put to its owner, with "you" for the name, after the one that it goes on from; empty
+            where it was not.
+        told: Ids of the documents that the last answer is from, of a follow-up.
     """
 
     kind: AnswerKind
@@ -57,6 +60,7 @@ class QuestionType:
     terms: frozenset[str]
     things: tuple[tuple[str, ...], ...] = ()
     put: str = ""
+    told: frozenset[str] = frozenset()
 
     @property
     def as_put(self) -> str:
@@ -66,6 +70,8 @@ class QuestionType:
     @property
     def is_vague(self) -> bool:
         """True if the question names nothing and asks for nothing specific."""
+        if self.told:
+            return False
         is_open = not self.focus or self.kind in ("what", "which", "how", "yes-no")
         return not self.names and is_open and _UNSPECIFIC.issuperset(self.focus)
 
@@ -121,9 +127,11 @@ def classify_question(intent: QueryIntent) -> QuestionType:
     wanted = replace(_without_owner(_classify(text, known), intent.owner), put=_put_to_owner(text, intent.owner))
     if not intent.follow_up:
         return wanted
+    before = _put_to_owner(" ".join(intent.after.split()[-_MOST_BEFORE:]), intent.owner)
+    wanted = replace(wanted, put=f"{before} {wanted.put}", told=frozenset(intent.told))
     own = _without_owner(_classify(text.partition(" (")[0], known), intent.owner)
     if len(own.focus) >= _ENOUGH:
-        wanted = replace(own, put=wanted.put)
+        wanted = replace(own, put=wanted.put, told=wanted.told)
     asked = fold(intent.corrected or intent.question)
     return replace(wanted, kind=_kind_of(asked), listed=read(asked).says("several"))
 

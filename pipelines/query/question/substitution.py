@@ -34,6 +34,8 @@ def substituted(question: str, last: Turn, known: NameIndex) -> str:
     asked, whole = last.question.rstrip(ENDS), question.strip(ENDS)
     if asked and is_name_alone(whole) and read(asked).has("they"):
         return f"{with_person(asked, whole)}?"
+    if asked and read(question).says("why-not"):
+        return f"Why not: {asked}?"
     anew = _asked_anew(read(question), read(asked)) if asked else ""
     return anew or (_instead(other_part(question, known), replace(last, question=asked), known) if asked else "")
 
@@ -176,8 +178,9 @@ def _beside(relation: str, last: Turn) -> str:
     """The last question, asked of the time before or after the one that it names, or that its answer does."""
     times = [name for name in bounds_in(last.question) if name.placed]
     if not times:
-        when = answered_by(last)
-        return f"{_at_that_time(last.question, relation)} {relation} {when}?" if when else ""
+        when, said = answered_by(last), read(last.question)
+        bound = next((word.start for word in said.words if word.text == relation), len(last.question))
+        return f"{_at_that_time(last.question[:bound].rstrip(), relation)} {relation} {when}?" if when else ""
     at, end = times[-1].start, times[-1].end
     before, rest = last.question[:at].rstrip(), last.question[end:]
     is_place = times[-1].placed.lower() in words("inside") and not times[-1].text.isdigit()

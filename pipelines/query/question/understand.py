@@ -90,6 +90,7 @@ def analyse(
         names=tuple(dict.fromkeys(name for name, _ in found)),
         wants=wants_of(search_text),
         follow_up=bool(by),
+        after=turns[-1].question if by else "",
         condensed=condensed[:MAX_QUESTION_CHARACTERS] if by else "",
         condensed_by=by,
         added=additions(asked, whole) if by else (),

@@ -256,6 +256,7 @@ def whole(question: str, asked: str, said: str = "So it says.", titles: Sequence
         ("What is coldcurve?", "And Gridmoor?", "Gridmoor?"),
         ("Does she know Python?", "And Ann?", "Does Ann know Python?"),
         ("Does Carl know Python?", "And Ann?", "Does Ann know Python?"),
+        ("Does coldcurve read CSV?", "Why not?", "Why not: Does coldcurve read CSV?"),
     ],
 )
 def test_a_stored_name_replaces_one_of_its_kind_or_stands_alone(asked: str, question: str, read_as: str) -> None:
