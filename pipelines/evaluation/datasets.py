@@ -49,7 +49,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A question, the quotes that answer it (none = unanswerable), and what an answer must contain."""
+    """A question, the quotes that answer it (none = unanswerable), what an answer must hold, and those before it."""
 
     id: str
     question: str
@@ -57,12 +57,21 @@ class Topic:
     kind: str
     quotes: tuple[Quote, ...]
     facts: tuple[str, ...]
+    history: tuple[str, ...] = ()
 
 
 def read_topic(row: Mapping[str, Any]) -> Topic:
-    """The topic of a row: id, question, answerable, kind, quotes (document, text), facts."""
+    """The topic of a row: id, question, answerable, kind, quotes (document, text), facts, history where it has one."""
     quotes = tuple(Quote(**quote) for quote in row["quotes"])
-    return Topic(row["id"], row["question"], row["answerable"], row["kind"], quotes, tuple(row["facts"]))
+    return Topic(
+        row["id"],
+        row["question"],
+        row["answerable"],
+        row["kind"],
+        quotes,
+        tuple(row["facts"]),
+        tuple(row.get("history", ())),
+    )
 
 
 def load_topics(path: Path) -> list[Topic]:

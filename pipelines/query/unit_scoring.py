@@ -15,28 +15,27 @@ from numpy.typing import NDArray
 from pipelines.errors import FootnoteError
 from pipelines.models.reader import load_reader
 from pipelines.observe import log_failure
-from pipelines.query.evidence import log_odds, logistic
+from pipelines.query.evidence import logistic
 from pipelines.query.missing import MISSING, missing_of
-from pipelines.query.question.form import EXACT_KINDS, QuestionType, asks_for_code, holds_kind, kind_fit
+from pipelines.query.question.form import EXACT_KINDS, QuestionType, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import index_terms
 
 Array = NDArray[np.float32]
-SIGNALS = ("reader", "coverage", "passage", "code_asked", "list_asked", "list_unasked", "fit", "subject", "short")
-ANSWER_SIGNALS = ("share", "second", "named", "fitting", *MISSING)
+SIGNALS = ("reader", "coverage", "passage", "fit", "short", "told")
+ANSWER_SIGNALS = ("reader", "passage", "fitting", "told", *MISSING)
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
 _MOST_UNITS = 16  # units that are read
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words
 _FEW_PARTS = 12  # parts of a unit up to which each is read by itself
-_DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
-_FITS = 0.5  # of `kind_fit`
 _LEAST_NAMED = 0.4  # share of what a question names below which the units are about something else
 _SURE = 2.0  # log-odds of the reader
-_TOLD = 0.5  # what the documents of the last answer are worth to a follow-up
 _LEAST_STRENGTH = 0.05  # of the evidence, below which nothing was found
+_DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
+_FITS = 0.5  # of `kind_fit`
 _NOT_WORDS = re.compile(r"[-_./]")
 
 
@@ -112,12 +111,6 @@ class ScoredUnits:
         """The index of the unit that scores best."""
         return int(np.argmax(self.scores))
 
-    @property
-    def share(self) -> float:
-        """Probability (0..1) of the best unit, given that one of those there answers, or one with mean signals."""
-        best = self.scores.max()
-        return float(1 / (np.exp(self.scores - best).sum() + np.exp(-best)))
-
     @cached_property
     def stated(self) -> tuple[float, float]:
         """(named, fitting), both 0..1: the most of what is named that stands in and around one part of a unit; and the
@@ -180,11 +173,9 @@ def score_units(
     - `reader`: the log-odds of the reader that the unit under its headings answers.
     - `coverage`: the share of the question's term weight in the unit, its headings, its lead-in and its title.
     - `passage`: the score of its passage by the best one's.
-    - `code_asked`, `list_asked`: 1 for code and lists where the question asks for such; `list_unasked`: for lists where
-      it does not.
     - `fit`: whether a part holds the kind of value that is asked for.
-    - `subject`: the share of the question's term weight in the title of its document.
     - `short`: 1 for less than five words.
+    - `told`: 1 in a document that the last answer of the conversation is from.
 
     Args:
         units: That can be quoted.
@@ -202,20 +193,19 @@ def score_units(
     signals = np.concatenate([answers[:, None], lexical], axis=1)
     model = unit_weights()
     scores = ((signals - model.mean) / model.deviation) @ model.weight
-    scores = scores + _TOLD * _is_told(read, wanted)
     return ScoredUnits(tuple(read), signals, np.asarray(scores, np.float32), wanted, scorer)
 
 
 def answer_signals(scored: ScoredUnits) -> Array:
-    """(len(ANSWER_SIGNALS),) of units: how far any of them states what is asked about the things that are named.
+    """(len(ANSWER_SIGNALS),) of units: whether the best one answers.
 
-    - `share`: log-odds of the best unit among all.
-    - `second`: the second of the reader's log-odds: where the reader is sure, it is seldom sure of one alone.
-    - `named`, `fitting`: see `ScoredUnits.stated`.
+    - `reader`, `passage`: of the best unit, see `score_units`.
+    - `fitting`: see `ScoredUnits.stated`.
+    - `told`: 1 for a follow-up of an answer whose documents are known.
     - `unnamed`, `priceless`: what the best unit mentions without stating it.
     """
-    read = np.sort(scored.signals[:, SIGNALS.index("reader")])
-    known = (log_odds(scored.share), read[-2:][0], *scored.stated)
+    best = dict(zip(SIGNALS, scored.signals[scored.best].tolist(), strict=True))
+    known = (best["reader"], best["passage"], scored.stated[1], float(bool(scored.wanted.told)))
     return np.array((*known, *missing_of(scored.wanted, scored.units[scored.best])), np.float32)
 
 
@@ -273,20 +263,16 @@ def _lexical_signals(
 ) -> Array:
     """(n, len(SIGNALS) - 1): the signals that need no reader."""
     best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
-    terms, wants_code, found = wanted.asked, asks_for_code(wanted.text), []
-    for each in read:
-        unit = each.unit
-        is_list = unit.kind in ("list", "table")
-        found.append((
-            scorer.share(terms, each.body | each.above | each.title),
-            _passage_score(unit, ranking) / best,
-            unit.kind == "code" and wants_code,
-            is_list and wanted.listed,
-            is_list and not wanted.listed,
+    found = [
+        (
+            scorer.share(wanted.asked, each.body | each.above | each.title),
+            _passage_score(each.unit, ranking) / best,
             each.fit,
-            scorer.share(terms, each.title) if terms else 0.0,
-            len(unit.text.split()) < _SHORT,
-        ))  # fmt: skip
+            len(each.unit.text.split()) < _SHORT,
+            each.unit.source.document_id in wanted.told,
+        )
+        for each in read
+    ]
     return np.array(found, np.float32).reshape(-1, len(SIGNALS) - 1)
 
 
@@ -298,13 +284,8 @@ def _rough(
     places = {name: place for place, name in enumerate(dict.fromkeys(_document(hit) for hit in ranking), start=1)}
     document = np.array([1 / places.get(each.unit.source.document_id, len(places) + 1) for each in read], np.float32)
     told = np.array([max(scorer.share(wanted.asked, own | each.near) for own in each.parts) for each in read])
-    rough = named["coverage"] + told + named["passage"] + 0.5 * named["fit"] + 0.5 * document
-    return np.asarray(rough + _TOLD * _is_told(read, wanted), np.float32)
-
-
-def _is_told(read: Sequence[ReadUnit], wanted: QuestionType) -> Array:
-    """(n,): 1 for units of the documents that the last answer of a conversation is from."""
-    return np.array([each.unit.source.document_id in wanted.told for each in read], np.float32)
+    held = named["coverage"] + named["passage"] + 0.5 * (named["fit"] + named["told"] + document)
+    return np.asarray(held + told, np.float32)
 
 
 class _Stated(NamedTuple):

@@ -1,5 +1,8 @@
 """Fit which unit of quotation answers a question, and whether the best one does, with ten folds by document.
 
+The questions are the twins of `data/reader_twins.jsonl` and those of the portfolios of `data/eval` and of each --also,
+each of which counts four times; the reader was fitted on none of them.
+
 `--fit` writes the weights, `--fit-answers` those of the second model alone.
 """
 
@@ -7,6 +10,7 @@ import argparse
 import hashlib
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.settings import get_settings
+from data.reader_portfolios import PORTFOLIOS as READER_PORTFOLIOS
+from data.reader_portfolios import unpacked
 from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
 from pipelines.query.answerers.quotation import extract_from
@@ -31,13 +37,19 @@ from pipelines.query.unit_scoring import (
     unit_weights,
 )
 from pipelines.text import fold, plain
+from pipelines.types import Turn
 from tests.bench import show
 
 DATA = Path(__file__).parents[2] / "data"
 EVAL = DATA / "eval"
-OWN = ((EVAL / "topics.jsonl", DATA / "sample"), (EVAL / "qa" / "topics.jsonl", EVAL / "qa" / "documents"))
-PORTFOLIOS = tuple((path, path.parent / "documents") for path in sorted(EVAL.glob("portfolios/*/topics.jsonl")))
-_NOT_QUOTED = frozenset({"career", "portfolio", "conflict", "followup", "topic_change"})  # facts or a dialogue answer
+_READ = "wierzbin"  # the reader was fitted on it
+PORTFOLIOS = tuple(
+    (path, path.parent / "documents")
+    for path in sorted(EVAL.glob("portfolios/*/topics.jsonl"))
+    if path.parent.name != _READ
+)
+_NOT_QUOTED = frozenset({"career", "portfolio", "conflict"})  # facts answer
+_WEIGHT = 4.0  # of a question as visitors ask it, beside a twin
 _SHORT = 15  # characters of a unit that any quote may hold by chance
 FOLDS, PENALTY, STEPS, RATE = 10, 5.0, 300, 0.1
 Array = NDArray[np.float64]
@@ -50,23 +62,29 @@ class Judged:
     group: str
     scored: ScoredUnits
     right: NDArray[np.bool_]
+    answerable: bool
+    weight: float
 
 
-def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
+def judged(engine: QueryEngine, topics: Sequence[Topic], weight: float) -> list[Judged]:
     """The topics of which units were scored."""
     found = []
     for topic in (topic for topic in topics if topic.kind not in _NOT_QUOTED):
-        if (scored := scored_units(engine, topic.question)) is not None:
+        if (scored := scored_units(engine, topic)) is not None:
             group = topic.quotes[0].document if topic.quotes else topic.id
-            found.append(Judged(group, scored, np.array(right_units(scored, topic))))
+            found.append(Judged(group, scored, np.array(right_units(scored, topic)), topic.answerable, weight))
     return found
 
 
-def scored_units(engine: QueryEngine, question: str) -> ScoredUnits | None:
+def scored_units(engine: QueryEngine, topic: Topic) -> ScoredUnits | None:
     """The units that are read for a question; None if nothing was found that can be quoted."""
+    turns: tuple[Turn, ...] = ()
+    for earlier in topic.history:
+        turns = (*turns, Turn(earlier, engine.ask(earlier, history=turns, record=False).answer))
     for attempt in engine.active.attempts():
         with attempt as index:
-            search = engine._begin(engine._request(question, top_n=engine.passages), index)
+            request = engine._request(topic.question, top_n=engine.passages, history=turns)
+            search = engine._begin(request, index)
             found = extract_from(retrieve_context(search), search, 1.0)
     return found.scored
 
@@ -103,7 +121,8 @@ def fit(questions: Sequence[Judged]) -> UnitWeights:
         slope = -PENALTY * weight / len(known)
         for own, question in zip(scaled, known, strict=True):
             odds = np.exp(own @ weight - (own @ weight).max())
-            slope += (odds * question.right / (odds * question.right).sum() - odds / odds.sum()) @ own / len(known)
+            wanted = odds * question.right / (odds * question.right).sum()
+            slope += question.weight * (wanted - odds / odds.sum()) @ own / len(known)
         momentum = 0.9 * momentum + slope
         weight = weight + RATE * momentum
     return UnitWeights(mean, deviation, weight)
@@ -115,26 +134,27 @@ def rescored(question: Judged, weights: UnitWeights) -> Judged:
     return replace(question, scored=replace(question.scored, scores=np.asarray(scores)))
 
 
-Row = tuple[Array, bool]  # signals of the best unit, whether one of the best two is right
+Row = tuple[Array, bool, float]  # signals of the best unit, whether it is right, the weight of the question
 
 
 def answer_rows(questions: Sequence[Judged], weights: UnitWeights) -> list[Row]:
-    """A row for each question, its units scored by these weights."""
+    """A row for each question whose best unit is right by these weights, and for each that nothing answers."""
     rows: list[Row] = []
     for question in (rescored(each, weights) for each in questions):
-        best = np.argsort(-question.scored.scores, kind="stable")[:2]
-        rows.append((answer_signals(question.scored).astype(np.float64), bool(question.right[best].any())))
+        is_right = bool(question.right[question.scored.best])
+        if is_right or not question.answerable:
+            rows.append((answer_signals(question.scored).astype(np.float64), is_right, question.weight))
     return rows
 
 
 def fit_answers(rows: Sequence[Row]) -> UnitWeights:
-    """A logistic model of whether one of the best two units is right; gradient steps with momentum, L2 penalty."""
-    signals, right = np.array([row[0] for row in rows]), np.array([float(row[1]) for row in rows])
+    """A logistic model of whether the best unit is right; gradient steps with momentum, L2 penalty."""
+    signals, right, times = (np.array([row[place] for row in rows], np.float64) for place in range(3))
     mean, deviation = signals.mean(axis=0), signals.std(axis=0) + 1e-6
     scaled = np.concatenate([(signals - mean) / deviation, np.ones((len(rows), 1))], axis=1)
     weight, momentum = np.zeros(scaled.shape[1]), np.zeros(scaled.shape[1])
     for _ in range(10 * STEPS):
-        missed = right - 1 / (1 + np.exp(-scaled @ weight))
+        missed = times * (right - 1 / (1 + np.exp(-scaled @ weight)))
         momentum = 0.9 * momentum + missed @ scaled / len(rows) - np.append(weight[:-1], 0.0) / len(rows)
         weight = weight + RATE * momentum
     return UnitWeights(mean, deviation, weight[:-1], float(weight[-1]))
@@ -149,7 +169,7 @@ def held_out(questions: Sequence[Judged]) -> dict[str, float]:
     """The measures of fits without the fold of each question's document.
 
     first, among two, among three: where a right unit stands, of the questions that have one. auc: of the probability
-    that it answers, between questions of which one of the best two is right and all others.
+    that it answers, between questions of which the best is right and those that nothing answers.
     """
     places: list[tuple[float, ...]] = []
     told: list[tuple[float, bool]] = []
@@ -161,7 +181,7 @@ def held_out(questions: Sequence[Judged]) -> dict[str, float]:
         for question in (rescored(each, weights) for each in others if each.right.any()):
             order = np.argsort(-question.scored.scores, kind="stable")
             places.append(tuple(float(question.right[order[:depth]].any()) for depth in (1, 2, 3)))
-        for signals, right in answer_rows(others, weights):
+        for signals, right, _ in answer_rows(others, weights):
             told.append((model.intercept + float((signals - model.mean) / model.deviation @ model.weight), right))
     first, second, third = np.mean(places, axis=0)
     return {"first": first, "among two": second, "among three": third, "auc": _auc(told)}
@@ -181,9 +201,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--fit-answers", action="store_true", help="write whether the best answers, and keep the rest")
     chosen = parser.parse_args(arguments)
     questions: list[Judged] = []
-    for place, (topics, documents) in enumerate((*OWN, *PORTFOLIOS, *chosen.also)):
-        engine = portfolio_engine(get_settings(), documents, name=f"units{place}")
-        questions += judged(engine, load_topics(topics))
+    sets = [(topics, documents, _WEIGHT) for topics, documents in (*PORTFOLIOS, *chosen.also)]
+    with tempfile.TemporaryDirectory() as folder:
+        for portfolio in READER_PORTFOLIOS:
+            topics, documents = unpacked(portfolio, Path(folder) / portfolio.stem, twins=True)
+            sets += [(topics, documents, 1.0)] if topics.stat().st_size else []
+        for place, (topics, documents, weight) in enumerate(sets):
+            engine = portfolio_engine(get_settings(), documents, name=f"units{place}")
+            questions += judged(engine, load_topics(topics), weight)
     show({"questions": len(questions), **held_out(questions)})
     if chosen.fit or chosen.fit_answers:
         weights = fit(questions) if chosen.fit else unit_weights()
