@@ -97,6 +97,12 @@ _ROW_BAR = re.compile(r"\\(?=\|)|[ \t]*(?<!\\)\|[ \t]*")
 _CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}", "{--": "--}", "{>>": "<<}"}
 
 
+def _outside_templates(line: str) -> str:
+    """A line without its `{{ ... }}`: the bars of a filter there part no cells."""
+    first, *others = line.split("{{")
+    return first + "".join(part.partition("}}")[2] for part in others)
+
+
 class _Delimiter:
     """A run of emphasis marks that waits for its partner."""
 
@@ -155,7 +161,8 @@ class _Scanner:
         marks = _LINE_MARKS.match(text, start, end)
         assert marks is not None
         self._is_table = text.startswith("|", marks.end("quote"))
-        self._is_row = self._is_table or " | " in text[start:end] or ("|" in text[start:end] and self._is_in_table(end))
+        line = _outside_templates(text[start:end])
+        self._is_row = self._is_table or " | " in line or ("|" in line and self._is_in_table(end))
         if marks.end() > marks.end("quote") or self._is_row:
             self._end_block()
         if marks[0].strip():

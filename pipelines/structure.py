@@ -14,7 +14,7 @@ from pipelines.markup import CELL, Markup, bars_of_row, fence_of, outermost, rep
 from pipelines.text import Span, has_words, prose_sentences, sentence_pieces
 from pipelines.types import Block, Document
 
-STRUCTURE_VERSION = 3
+STRUCTURE_VERSION = 4
 ElementKind = Literal["heading", "paragraph", "item", "head", "row", "code", "quote", "label", "links", "caption"]
 _KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 TITLE_LEVEL, QUESTION_LEVEL = 7, 8  # of headings without a mark, below all that have one

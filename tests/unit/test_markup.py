@@ -52,6 +52,7 @@ SIGNS = st.text(alphabet=st.sampled_from("ab *_`[]()!<>-|#~\\&;{}%:\n\"'=^$"), m
         ("Text {: .note} and {.wide} go", "Text and go"),
         ('C. {{< sidenote "It was 1998." >}} Then', "C. It was 1998. Then"),
         ('{{< figure src="a.png" alt="A lake" >}}', "A lake"),
+        ('A new\n[sorting\nplatform]({{ "/2016/it/" | url }})\nruns.', "A new\nsorting\nplatform\nruns."),
         ("{{% notice %}}Mind it.{{% /notice %}}", "Mind it."),
         ("Home {{ site.url }} page", "Home page"),
         ("{% raw %}{{ user }}{% endraw %}", "{{ user }}"),
