@@ -1,10 +1,15 @@
 """The parts of a watch: the failure notifier and the backoff."""
 
+from pathlib import Path
+
 import pytest
 
+from config.settings import Settings
 from pipelines.errors import UNTIL_MENDED, ServiceUnavailable, SourceError, as_source_error
 from pipelines.ingestion.plan import Plan, Step
-from pipelines.ingestion.sources.github.client import status_error as github_error
+from pipelines.ingestion.sources.base import Access
+from pipelines.ingestion.sources.github.client import GitHubApi
+from pipelines.ingestion.sources.http import Reply
 from pipelines.ingestion.sources.web.responses import busy_error, status_error
 from pipelines.ingestion.watch import Backoff, FailureNotifier
 from pipelines.types import IngestItem, IngestReport, SourceItem
@@ -100,15 +105,19 @@ def test_what_is_refused_until_a_person_mends_it_waits_for_the_usual_look() -> N
     assert backoff.after([error(UNTIL_MENDED), error()], ["a"], HOUR) == 5
 
 
+def github_error(status: int, home: Path) -> SourceError:
+    return GitHubApi(Access(Settings(home=home), 1_000))._refusal(Reply(status, body={"message": "No."}), "/users/ann")
+
+
 @pytest.mark.parametrize("status", [401, 403, 404, 451])
-def test_a_key_a_right_or_an_address_that_is_refused_is_so_until_somebody_mends_it(status: int) -> None:
-    assert github_error(status, "/users/ann", "No.", has_token=True).wait == UNTIL_MENDED
+def test_a_key_a_right_or_an_address_that_is_refused_is_so_until_somebody_mends_it(status: int, tmp_path: Path) -> None:
+    assert github_error(status, tmp_path).wait == UNTIL_MENDED
     assert as_source_error(status_error("example.org/a", status)).wait == UNTIL_MENDED
 
 
-def test_an_outage_is_over_when_it_is_over() -> None:
+def test_an_outage_is_over_when_it_is_over(tmp_path: Path) -> None:
     outages = [
-        github_error(502, "/users/ann", "", has_token=True),
+        github_error(502, tmp_path),
         status_error("example.org/a", 500),
         busy_error("a", 503, None),
     ]
