@@ -100,7 +100,7 @@ _CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}", "{--": "--
 def _outside_templates(line: str) -> str:
     """A line without its `{{ ... }}`: the bars of a filter there part no cells."""
     first, *others = line.split("{{")
-    return first + "".join(part.partition("}}")[2] for part in others)
+    return first + "".join(part.partition("}}")[2] if "}}" in part else f"{{{{{part}" for part in others)
 
 
 class _Delimiter:

@@ -8,7 +8,7 @@ from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import tokenise
 from pipelines.types import Audience, Filters, Turn
 
-_LEAST, _MOST = 5, 60  # words of a line by which its passage is found
+_LEAST, _MOST = 4, 60  # index terms of a line by which its passage is found
 _LINES = 2  # of an answer, whose documents count
 _SAME = 0.6  # share of a line's terms, by idf, that its passage holds
 
@@ -24,16 +24,14 @@ def documents_told(
         store: The nodes.
         audience: Who asks.
     """
-    for turn in reversed(history):
-        lines = [line.split()[:_MOST] for line in split_markers(turn.answer)[0].splitlines()]
-        said = [dict.fromkeys(tokenise(" ".join(line)), 1.0) for line in lines if len(line) >= _LEAST][:_LINES]
-        best = [(node_id, terms) for terms in said for node_id, _ in lexical.search(terms, 1)]
-        nodes = store.fetch({node_id for node_id, _ in best}, filters=Filters(), audience=audience)
-        told = [(nodes[node_id], terms) for node_id, terms in best if node_id in nodes]
-        held = (node.metadata["document_id"] for node, terms in told if _holds(node.get_content(), terms, lexical))
-        if documents := tuple(dict.fromkeys(held)):
-            return documents
-    return ()
+    answer = split_markers(history[-1].answer)[0] if history else ""
+    lines = [tokenise(line)[:_MOST] for line in answer.splitlines()]
+    said = [dict.fromkeys(terms, 1.0) for terms in lines if len(terms) >= _LEAST][:_LINES]
+    best = [(node_id, terms) for terms in said for node_id, _ in lexical.search(terms, 1)]
+    nodes = store.fetch({node_id for node_id, _ in best}, filters=Filters(), audience=audience)
+    told = [(nodes[node_id], terms) for node_id, terms in best if node_id in nodes]
+    held = (node.metadata["document_id"] for node, terms in told if _holds(node.get_content(), terms, lexical))
+    return tuple(dict.fromkeys(held))
 
 
 def _holds(text: str, terms: Mapping[str, float], lexical: LexicalIndex) -> bool:

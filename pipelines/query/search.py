@@ -59,7 +59,7 @@ class Request:
 class SearchOutcome:
     """The result of one search: every candidate after the boosts (`ranked`), and how strong they are as evidence.
 
-    `ranking` is what the cuts left, at most top_n, best first.
+    `ranking` is what the cuts left, best first: at most top_n, of a follow-up twice as many.
     """
 
     intent: QueryIntent

@@ -253,3 +253,22 @@ def test_a_clause_may_name_the_job_before_which_somebody_worked(engine: QueryEng
     answer = engine.ask("Where did Ann work before she came to Reed Works?").answer
     assert answer.startswith("Before Reed Works: Tuner at Brass Bros")
     assert "Brass Bros" in engine.ask("Which company did Ann work for before she became a voicer?").answer
+
+
+def test_an_employer_whose_name_begins_like_a_clause_is_found(corpus: Path, settings: Settings) -> None:
+    others = "### It Harbour | Clerk | Leith | Jan 2008 - Feb 2010\n\n- Kept the books.\n\n## Education"
+    (corpus / "resume.md").write_text(RESUME.replace("## Education", others))
+    ingest(settings, [str(corpus)])
+    engine = build_query_engine(settings)
+    for question in ("Where did Ann work after It Harbour?", "Where did Ann work after she left It Harbour?"):
+        assert "Tuner at Brass Bros" in engine.ask(question).answer
+    assert engine.ask("Where did Ann work after It Harbour?").answer.startswith("After It Harbour")
+
+
+def test_a_visitor_s_follow_up_is_not_looked_for_in_what_is_private(corpus: Path, settings: Settings) -> None:
+    ingest(settings, [str(corpus)], overrides=Overrides(visibility="private"))
+    history = [Turn("What happens in August?", "In August the loft is closed until noon. [1]")]
+    engine = build_query_engine(settings)
+    assert engine.examine("And why is that?", history=history).intent.told
+    assert engine.ask("And why is that?", history=history).answered
+    assert not engine.ask("And why is that?", history=history, audience="visitor").answered

@@ -57,7 +57,8 @@ def project_details(document: Document, blocks: Sequence[Block], name: str) -> I
             is_spare = told or fold(words).startswith("copyright")
             about = section if section in ("licence", "status") and not is_spare else ""
             in_section = section == "licence" or is_last
-            about = about or _stated(words, first=is_first, licensing=in_section)
+            is_alone = (is_first or in_section) and bool(_licence("-".join(words.strip(_EDGES).split())))
+            about = about or ("licence" if is_alone else _stated(words, first=is_first, licensing=in_section))
             if about:
                 told = told or about == section
                 yield _detail(name, about, start, end, words)
@@ -84,7 +85,8 @@ def _section(title: str) -> str:
     folded = fold(plain(title)).strip(_EDGES + "0123456789")
     words = folded.partition(" (")[0]
     first = words.partition(" and ")[0].partition(" & ")[0]
-    return next((about for about in _ABOUT if first in word_lists("readme")[f"about-{about}"]), "")
+    named = ((about, word_lists("readme")[f"about-{about}"]) for about in _ABOUT)
+    return next((about for about, titles in named if words in titles or first in titles), "")
 
 
 def _sentences(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
@@ -102,10 +104,7 @@ def _stated(words: str, *, first: bool, licensing: bool) -> str:
     head, tokens = fold(words.partition(":")[0]).strip(_EDGES), [token.strip(_EDGES) for token in folded.split()]
     is_labelled = ":" in words and not head.count(" ")
     opens = tokens[0] in lists["about-licence"]
-    is_alone = len(tokens) <= _MAX_LICENCE_WORDS and not folded.endswith("?")
-    licensed = (
-        is_alone or opens or (licensing and len(tokens) <= _SHORT) or any(one in folded for one in lists["licensed"])
-    )
+    licensed = opens or (licensing and len(tokens) <= _SHORT) or any(one in folded for one in lists["licensed"])
     if licensed and (licences_in(words) or (opens and is_labelled)):
         return "licence"
     if any(one in folded and _version_in(folded.partition(one)[2]) for one in lists["released"]):

@@ -85,10 +85,12 @@ def _values(text: Text, intent: QueryIntent) -> Iterator[CareerAsk]:
     relation = next((word for word in all_ if word in ("before", "after")), "")
     if relation and (about_job or text.says("did-beside")):
         place = all_.index(relation)
-        # after "at", the first words of a company's name will do; "before she came to Acme" is before Acme
-        led = (*all_[:place], "at", *dropwhile(words("arriving").__contains__, all_[place + 1 :]))
-        marks = frozenset({relation}) | _marks(nearest=text.has("nearest"))
-        yield CareerAsk("beside", led, known | words("nearest"), marks, place=place)
+        clause, marks = all_[place + 1 :], frozenset({relation}) | _marks(nearest=text.has("nearest"))
+        tails = [clause]
+        if text.says("arriving"):  # "before she came to Acme" is before Acme
+            tails.append(tuple(dropwhile(words("arriving").__contains__, clause)))
+        for tail in tails:  # after "at", the first words of a company's name will do
+            yield CareerAsk("beside", (*all_[:place], "at", *tail), known | words("nearest"), marks, place=place)
     worked = text.find("worked-before")
     if former := worked or text.find("former"):
         several = _marks(several=bool(worked) or all_[former.last - 1].endswith("s"))

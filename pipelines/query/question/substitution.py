@@ -34,7 +34,7 @@ def substituted(question: str, last: Turn, known: NameIndex) -> str:
     asked, whole = last.question.rstrip(ENDS), question.strip(ENDS)
     if asked and is_name_alone(whole) and read(asked).has("they"):
         return f"{with_person(asked, whole)}?"
-    if asked and read(question).says("why-not"):
+    if asked and bare_question(read(question)) and read(question).says("why-not"):
         return f"Why not: {asked}?"
     anew = _asked_anew(read(question), read(asked)) if asked else ""
     return anew or (_instead(other_part(question, known), replace(last, question=asked), known) if asked else "")

@@ -257,6 +257,7 @@ def whole(question: str, asked: str, said: str = "So it says.", titles: Sequence
         ("Does she know Python?", "And Ann?", "Does Ann know Python?"),
         ("Does Carl know Python?", "And Ann?", "Does Ann know Python?"),
         ("Does coldcurve read CSV?", "Why not?", "Why not: Does coldcurve read CSV?"),
+        ("What does coldcurve read?", "Why not use ifc-sieve for it?", "Why not use ifc-sieve for it?"),
     ],
 )
 def test_a_stored_name_replaces_one_of_its_kind_or_stands_alone(asked: str, question: str, read_as: str) -> None:
