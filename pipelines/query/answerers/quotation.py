@@ -61,7 +61,7 @@ _LONGEST_HEADING = 80  # characters of a heading that is shown above a list or c
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
 _WHOLE_WEIGHT = 0.25  # for a part of the question, of the score for the whole question
 _REPEATED = 0.6  # shared index terms from which a part repeats another
-ANSWER_FLOOR = 0.35  # probability from which the units count as an answer
+ANSWER_FLOOR = 0.32  # probability from which the units count as an answer
 NO_SENTENCE, NAMES_NOTHING = "no sentence of the nearest passages says it", "it names nothing to look for"
 
 
