@@ -97,6 +97,13 @@ def test_the_talks_of_a_table_are_checked_field_by_field_against_their_own_rows(
     assert ([each.verdict for each in answer.sentences], answer.confidence) == (["supported"], "high")
 
 
+def test_a_certificate_of_a_firm_is_no_work_there(ingested: Ingested, make_settings: MakeSettings) -> None:
+    own = FILES["resume.md"] + "\n## Certifications\n\n- Acme Professional Plumber (2019)\n"
+    engine = build_query_engine(make_settings(ingested({"resume.md": own})[1]))
+    answer = engine.ask("Has she ever worked at Acme?")
+    assert answer.confidence == "low"
+
+
 def test_what_stands_below_a_heading_that_denies_it_is_no_experience(
     ingested: Ingested, make_settings: MakeSettings
 ) -> None:

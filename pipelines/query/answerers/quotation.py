@@ -25,6 +25,7 @@ from pipelines.query.question.form import (
     asks_for_code,
     asks_of_commands,
     classify_question,
+    holds_kind,
     question_parts,
     states_change,
 )
@@ -444,7 +445,7 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
     elif value := heading_with_value(question, unit):
         gap += _heading(value)
     elif unit.kind != "paragraph" and unit.headings and not is_led:
-        heading = unit.headings[-1]
+        heading = _shown_heading(unit.headings)
         is_year = heading.isdigit() and all(heading in part.text for part in quotation.parts)
         gap += _heading(heading) if heading not in denials and not is_year else ""
     if unit.columns and not all(map(unit.cells, quotation.parts)):
@@ -459,6 +460,15 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
         words = unit.shown(part)
         quote = part.text if words != part.text else ""
         yield CitedText(words, cites, opens + inset[common:], unit.kind == "code", quote, tuple(unit.cells(part)))
+
+
+def _shown_heading(headings: Sequence[str]) -> str:
+    """The innermost heading, with the one above it where it says when: of a job under a line of its dates."""
+    *above, last = headings
+    if len(above) < 2 or not holds_kind("when", last, frozenset()):
+        return last
+    both = f"{above[-1]} · {last}"
+    return both if len(both) <= _LONGEST_HEADING else above[-1]
 
 
 def leaves_open(extraction: Extraction) -> bool:

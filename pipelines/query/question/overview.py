@@ -90,6 +90,8 @@ def overview_of_kind(
     found = _OF_KIND.get(kind)
     if found is None or _is_negated(read(intent.wording)):
         return None
+    if found == "experience" and read(intent.wording).says("employed-by"):  # jobs tell, not what names the firm
+        return None
     asked = _Asked(read(intent.wording), intent, people, projects)
     names = asked.projects if found in ("compare", "project") else ()
     if (found == "compare" and len(names) < 2) or (found == "project" and len(names) != 1):

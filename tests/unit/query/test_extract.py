@@ -301,6 +301,12 @@ def test_a_heading_above_a_list_is_no_marker_no_order_and_not_long(heading: str,
     assert joined(list(cited(quotation, NOTHING))) == f"{shown}- bone glue [1]\n- resin glue [1]"
 
 
+def test_a_heading_of_dates_is_shown_with_the_one_above_it() -> None:
+    text = "# Ann\n\n## Work\n\n### Tuner at Brass Bros\n\n#### 2012 - 2018 · Hull\n\n- Tuned pipes.\n- Sold reeds."
+    (quotation,) = read("Which pipes did she tune?", text).quotations
+    assert joined(list(cited(quotation, NOTHING))).startswith("**Tuner at Brass Bros · 2012 - 2018 · Hull**\n\n- ")
+
+
 # What one document denies of another, and what is left out
 
 
