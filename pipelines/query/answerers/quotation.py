@@ -252,7 +252,7 @@ def _chosen(
         is_full = len(found) >= max(_MOST_QUOTED, len(first)) or not left or is_long
         if is_denial or (is_wanted and not is_full and len({one[1].start for one, _ in copies}) < len(own)):
             share = left // (len(first) - len(found)) if len(found) < len(first) else left
-            quotation = _quoted(units[at], first.get(at, scored).parts(at), max(share, 1), question)
+            quotation = _quoted(units[at], partial(first.get(at, scored).parts, at), max(share, 1), question)
             found.append(quotation)
             left = max(left - (len(quotation.parts) if units[at].kind == "paragraph" else 1), 0)
     return found
@@ -293,14 +293,15 @@ def _is_beside(one: QuotableUnit, other: QuotableUnit) -> bool:
     return one.source.n == other.source.n and one.headings == other.headings
 
 
-def _quoted(unit: QuotableUnit, score: Array, most: int, question: QuestionType) -> Quotation:
-    """The quoted parts: up to `most` sentences, a few rows, or a whole list or block of code within limits."""
-    scores = score.tolist()
-    best = max(scores)
+def _quoted(unit: QuotableUnit, score: Callable[[], Array], most: int, question: QuestionType) -> Quotation:
+    """The quoted parts: up to `most` sentences, a few rows, or a whole list or block of code within limits.
+
+    The parts are scored, which may read each, only where some of them are left out.
+    """
     if unit.kind == "paragraph":
-        return Quotation(unit, _grown(unit, scores, most))
+        return Quotation(unit, _grown(unit, score, most))
     if unit.kind == "code":
-        return Quotation(unit, _window(unit.parts, scores, _MOST_CODE))
+        return Quotation(unit, _window(unit.parts, score, _MOST_CODE))
     if unit.kind == "table":
         rows = _asked_rows(unit.parts, frozenset((*question.names, *question.focus)))
         return Quotation(unit, rows[:_MOST_ITEMS], max(len(rows) - _MOST_ITEMS, 0))
@@ -309,7 +310,8 @@ def _quoted(unit: QuotableUnit, score: Array, most: int, question: QuestionType)
         return Quotation(unit, named[:_MOST_ITEMS], max(len(named) - _MOST_ITEMS, 0))
     if question.listed or len(unit.parts) <= _FEW_ITEMS:
         return Quotation(unit, unit.parts[:_MOST_ITEMS], max(len(unit.parts) - _MOST_ITEMS, 0))
-    near = [at for at, own in enumerate(scores) if own >= best - _ITEM_MARGIN]
+    scores = score().tolist()
+    near = [at for at, own in enumerate(scores) if own >= max(scores) - _ITEM_MARGIN]
     kept = sorted(sorted(near, key=lambda at: -scores[at])[:_FEW_ITEMS])
     return Quotation(unit, tuple(unit.parts[at] for at in kept), len(near) - len(kept))
 
@@ -325,9 +327,9 @@ def _asked_rows(rows: Sequence[Part], asked: frozenset[str]) -> tuple[Part, ...]
     return tuple(row for row, held in zip(rows, told, strict=True) if not any(held < other for other in told))
 
 
-def _grown(unit: QuotableUnit, scores: Sequence[float], most: int) -> tuple[Part, ...]:
+def _grown(unit: QuotableUnit, score: Callable[[], Array], most: int) -> tuple[Part, ...]:
     """A segment of a paragraph with the sentences beside it, those after it first, up to 50 words; at most `most`."""
-    chosen = list(_window(unit.parts, scores, most))
+    chosen = list(_window(unit.parts, score, most))
     while len(chosen) < most and sum(len(part.text.split()) for part in chosen) < _ENOUGH:
         first, last = unit.around.index(chosen[0]), unit.around.index(chosen[-1])
         if last + 1 < len(unit.around):
@@ -339,10 +341,11 @@ def _grown(unit: QuotableUnit, scores: Sequence[float], most: int) -> tuple[Part
     return tuple(chosen)
 
 
-def _window(parts: Sequence[Part], scores: Sequence[float], size: int) -> tuple[Part, ...]:
+def _window(parts: Sequence[Part], score: Callable[[], Array], size: int) -> tuple[Part, ...]:
     """The parts that follow each other and score best together; all where there are no more."""
     if len(parts) <= size:
         return tuple(parts)
+    scores = score().tolist()
     start = max(range(len(parts) - size + 1), key=lambda at: (sum(scores[at : at + size]), -at))
     return tuple(parts[start : start + size])
 
