@@ -20,7 +20,7 @@ from pipelines.store.database import reading
 from pipelines.store.query_log import fingerprint
 from pipelines.structure import sentences
 from pipelines.text import Span, fold
-from pipelines.types import Band, SearchResult
+from pipelines.types import Band, SearchResult, Turn
 
 FOUND = ("success@1", "success@5", "document@5")
 COMPARED = (*FOUND, "answered", "facts")
@@ -89,9 +89,18 @@ def stored_names(engine: QueryEngine) -> set[str]:
         return {document.name for document in document_rows.stored_documents(connection, engine.store.table)}
 
 
+def turns_before(engine: QueryEngine, topic: Topic) -> tuple[Turn, ...]:
+    """The questions that were asked before a topic's, oldest first, with the answers that they get."""
+    turns: tuple[Turn, ...] = ()
+    for earlier in topic.history:
+        turns = (*turns, Turn(earlier, engine.ask(earlier, history=turns, record=False).answer))
+    return turns
+
+
 def judge_topic(engine: QueryEngine, topic: Topic) -> Row:
     """Judge the results and the answer for a topic; what was found, facts and precision if it is answerable."""
-    answer = engine.ask(topic.question, record=False)
+    turns = turns_before(engine, topic)
+    answer = engine.ask(topic.question, history=turns, record=False)
     names = {source.document_id: source.documentName for source in answer.sources}
     cited = [
         [{"document": names[each.document_id], "start": each.start, "end": each.end} for each in sentence.evidence]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from config.settings import get_settings
 from data.reader_portfolios import PORTFOLIOS as READER_PORTFOLIOS
 from data.reader_portfolios import unpacked
+from pipelines.evaluation.answers import turns_before
 from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
 from pipelines.query.answerers.quotation import extract_from
@@ -37,7 +38,6 @@ from pipelines.query.unit_scoring import (
     unit_weights,
 )
 from pipelines.text import fold, plain
-from pipelines.types import Turn
 from tests.bench import show
 
 DATA = Path(__file__).parents[2] / "data"
@@ -78,9 +78,7 @@ def judged(engine: QueryEngine, topics: Sequence[Topic], weight: float) -> list[
 
 def scored_units(engine: QueryEngine, topic: Topic) -> ScoredUnits | None:
     """The units that are read for a question; None if nothing was found that can be quoted."""
-    turns: tuple[Turn, ...] = ()
-    for earlier in topic.history:
-        turns = (*turns, Turn(earlier, engine.ask(earlier, history=turns, record=False).answer))
+    turns = turns_before(engine, topic)
     for attempt in engine.active.attempts():
         with attempt as index:
             request = engine._request(topic.question, top_n=engine.passages, history=turns)

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,8 @@ from llama_index.core.schema import QueryBundle
 
 from config.settings import LLMSettings, Settings
 from pipelines.answers import Answer
+from pipelines.evaluation.answers import judge_topic
+from pipelines.evaluation.datasets import Topic
 from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.search import Search, SearchOutcome
@@ -272,3 +275,10 @@ def test_a_visitor_s_follow_up_is_not_looked_for_in_what_is_private(corpus: Path
     assert engine.examine("And why is that?", history=history).intent.told
     assert engine.ask("And why is that?", history=history).answered
     assert not engine.ask("And why is that?", history=history, audience="visitor").answered
+
+
+def test_a_topic_is_judged_with_the_questions_before_it(engine: QueryEngine) -> None:
+    before = ("What happens in August?",)
+    topic = Topic("t", "And why is that?", True, "followup", (), ("reeds stay behind",), before)
+    assert judge_topic(engine, topic)["facts"] == 1.0
+    assert judge_topic(engine, replace(topic, history=()))["facts"] == 0.0
