@@ -9,14 +9,15 @@ if TYPE_CHECKING:
     from pipelines.evaluation.experiment import run_experiment
     from pipelines.ingestion.run import ingest
     from pipelines.query.engine import QueryEngine, build_query_engine
-    from pipelines.types import Filters
+    from pipelines.types import Filters, Turn
 
-__all__ = ["Answer", "Filters", "QueryEngine", "Settings", "build_query_engine", "ingest", "run_experiment"]
+__all__ = ["Answer", "Filters", "QueryEngine", "Settings", "Turn", "build_query_engine", "ingest", "run_experiment"]
 _HOMES = {
     "Answer": "pipelines.answers",
     "QueryEngine": "pipelines.query.engine",
     "Filters": "pipelines.types",
     "Settings": "config.settings",
+    "Turn": "pipelines.types",
     "build_query_engine": "pipelines.query.engine",
     "ingest": "pipelines.ingestion.run",
     "run_experiment": "pipelines.evaluation.experiment",

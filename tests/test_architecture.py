@@ -170,7 +170,7 @@ def test_the_example_env_gives_the_defaults(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_public_names_of_the_notebook_surface_are_pinned() -> None:
-    names = ["Answer", "Filters", "QueryEngine", "Settings", "build_query_engine", "ingest", "run_experiment"]
+    names = ["Answer", "Filters", "QueryEngine", "Settings", "Turn", "build_query_engine", "ingest", "run_experiment"]
     assert pipelines.__all__ == names
     for name in pipelines.__all__:
         assert getattr(pipelines, name).__name__ == name
