@@ -223,12 +223,6 @@ def logistic(odds: float) -> float:
     return 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
 
 
-def log_odds(probability: float) -> float:
-    """The log-odds of a probability, which counts as .01 to .99."""
-    bounded = min(max(probability, 0.01), 0.99)
-    return math.log(bounded / (1 - bounded))
-
-
 def with_strength(evidence: Evidence, strength: float, *, settings: EvidenceSettings, model: str) -> Evidence:
     """The evidence with another strength, and the band and sufficiency that follow from it."""
     parameters = calibration(model, dense=evidence.similarity is not None or not evidence.matches)
