@@ -47,7 +47,7 @@ _STATUS: tuple[tuple[type[FootnoteError], int], ...] = (  # the first that fits
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What the caller may do, and as whom; `key` tells callers apart."""
+    """The scopes and the audience of a caller; `key` tells callers apart."""
 
     scopes: frozenset[Scope]
     audience: Audience

@@ -1,4 +1,4 @@
-"""What every door does for one audience: the chat, the command line, the MCP server and the HTTP API."""
+"""Questions, sources, facts and feedback of one audience, for every door: chat, command line, MCP server, HTTP API."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -252,7 +252,7 @@ class Door:
 
     @property
     def jobs(self) -> "Jobs":
-        """What the worker is asked to do."""
+        """Jobs for the worker."""
         from app.jobs import Jobs  # what ingests is loaded only where it is asked for
 
         return Jobs(self.database, self._uploads, self.settings.web.private_hosts)

@@ -1,4 +1,4 @@
-"""What the pages ask of the worker: uploads, links, refreshes; progress, cancelling, undoing."""
+"""Jobs that the pages give to the worker: uploads, links, refreshes; progress, cancelling, undoing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ _Labels = tuple[tuple[str, str], ...]
 
 
 class Metrics:
-    """What a server has done since it started; safe to share between threads."""
+    """The work of a server since it started; safe to share between threads."""
 
     def __init__(self, under_way: Callable[[], int]) -> None:
         self._lock, self._under_way = threading.Lock(), under_way

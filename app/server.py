@@ -110,7 +110,7 @@ class QuestionThreads:
             self.under_way -= 1
 
     async def stream(self, make: Callable[[], Iterator[_Made]]) -> AsyncIterator[_Made]:
-        """What an iterator yields on one of the threads, as it comes; it is closed when nobody listens any more."""
+        """The items of an iterator on one of the threads, as they come; it is closed when nobody listens any more."""
         self._enter()
         loop, left = asyncio.get_running_loop(), threading.Event()
         queue: asyncio.Queue[tuple[_Made | None, BaseException | None]] = asyncio.Queue()
@@ -389,7 +389,7 @@ def reindex(name: str, chat: Owning) -> JSONResponse:
 
 @router.get("/healthz", tags=["server"])
 def health(request: Request) -> JSONResponse:
-    """Whether questions can be answered; 503 without the database."""
+    """200 where questions can be answered; 503 without the database."""
     with reading(request.app.state.chat.database, "looking whether it answers") as connection:
         connection.execute(text("SELECT 1"))
     return JSONResponse({"status": "ok"})

@@ -47,7 +47,7 @@ def ask(engine: ChatEngine, exchange: Exchange) -> None:
 
 
 def alone_chip(exchange: Exchange, key: str) -> None:
-    """What a follow-up took from the conversation, with a cross that asks it again as it stands."""
+    """The words that a follow-up took from the conversation, with a cross that asks it again as it stands."""
     answer = exchange.answer
     if answer is None or not answer.condensed:
         return

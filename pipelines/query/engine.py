@@ -302,7 +302,7 @@ class QueryEngine(BaseQueryEngine):
 
     @cached_property
     def _replies(self) -> KeptByMark[Callable[..., Answer]]:
-        """What answers a question by quotation, and remembers it: the same questions are tried after many answers."""
+        """Answers by quotation, and remembers them: the same questions are tried after many answers."""
         ask = self._quoting.ask
         return KeptByMark(lambda audience: lru_cache(_KEPT_REPLIES)(partial(ask, audience=audience, record=False)))
 

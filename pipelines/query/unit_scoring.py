@@ -289,7 +289,7 @@ def _rough(
 
 
 class _Stated(NamedTuple):
-    """What a part of a unit states of a question: of what it names (0..1), of all of it (0..1), the kind of value."""
+    """Shares (0..1) of a question that a part of a unit states: of what it names, and of all; and if its kind fits."""
 
     named: float
     told: float
@@ -297,7 +297,7 @@ class _Stated(NamedTuple):
 
 
 def _stated(each: ReadUnit, wanted: QuestionType, scorer: UnitScorer) -> Iterator[_Stated]:
-    """What each part of a unit states, with the parts and headings around it."""
+    """The shares that each part of a unit states, with the parts and headings around it."""
     whole = _DOCUMENT_SHARE * scorer.share(wanted.names, each.body | each.above | each.title)
     for at, part in enumerate(each.parts):
         beside = part.union(*each.parts[max(at - 1, 0) : at + 2])

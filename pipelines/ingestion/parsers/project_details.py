@@ -81,7 +81,7 @@ def _detail(name: str, about: str, start: int, end: int, words: str) -> ProjectD
 
 
 def _section(title: str) -> str:
-    """What a section is about by its title; empty for others."""
+    """The subject of a section by its title; empty for others."""
     folded = fold(plain(title)).strip(_EDGES + "0123456789")
     words = folded.partition(" (")[0]
     first = words.partition(" and ")[0].partition(" & ")[0]

@@ -53,7 +53,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What differs between one API and another.
+    """The differences between one API and another.
 
     Attributes:
         name: For a person; in capitals it begins the names of the settings.

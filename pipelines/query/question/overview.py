@@ -21,7 +21,7 @@ _WRITING = ("written", "wrote")
 
 @dataclass(frozen=True, slots=True)
 class OverviewQuestion:
-    """What an overview is asked of.
+    """The subject of an overview.
 
     Attributes:
         kind: What to compose: a person, where a person lives or can be reached, projects, what was built with
