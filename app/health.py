@@ -72,6 +72,11 @@ class HealthDesk:
         given = choice.variables(self.settings)
         if outranked := [name for name in given if name in os.environ]:
             raise ConfigError(f"{outranked[0]} is set in the environment, which outranks .env.", hint="Unset it there.")
+        if "FOOTNOTE_LLM__API_BASE" in given and os.environ.get("OPENAI_API_KEY"):
+            raise ConfigError(
+                "OPENAI_API_KEY is set in the environment, and .env cannot send it to another server.",
+                hint="Set the lines in the environment, too.",
+            )
         try:
             write_env(ENV_FILE, given)
         except (OSError, ValueError) as error:

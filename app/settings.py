@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
 from config.env_file import ENV_FILE
-from config.settings import Settings, SourceRule
+from config.settings import MisdirectedKey, Settings, SourceRule
 from pipelines.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def read_settings() -> Settings:
     """The settings as they stand now; read again once the environment or `.env` has changed.
 
     Raises:
-        ConfigError: If one of them is wrong, or a variable with our prefix is no setting.
+        ConfigError: If one of them is wrong, or a variable with our prefix is no setting, or `.env` would send a key
+            elsewhere that is not its own.
     """
     file = ENV_FILE.absolute()
     state = file.stat() if file.is_file() else None
@@ -80,6 +81,8 @@ def _settings_of(_environment: frozenset[tuple[str, str]], _file: Path, _state: 
                 raise _unknown(name)
     try:
         return Settings()
+    except MisdirectedKey as error:
+        raise ConfigError(str(error), hint="Set the key and its address in the same place, if you trust both.") from error
     except SettingsError as error:
         raise _no_json(error) from error
     except ValidationError as error:

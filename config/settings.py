@@ -1,13 +1,20 @@
 """Settings: environment variables, then `.env`, then the defaults below."""
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 OPENAI_BASE = "https://api.openai.com/v1"
 OPENROUTER_BASE = "https://openrouter.ai/api/v1"
@@ -420,6 +427,51 @@ def is_clone(folder: Path) -> bool:
     return (folder / "footnote.py").is_file() and (folder / "pipelines" / "__init__.py").is_file()
 
 
+# A key, and the variables that say where it is sent: the first of them that is set does.
+_DESTINATIONS = (
+    ("OPENAI_API_KEY", ("FOOTNOTE_LLM__API_BASE", "OPENAI_API_BASE"), OPENAI_BASE),
+    ("OPENAI_API_KEY", ("OPENAI_API_BASE",), OPENAI_BASE),
+    ("OPENROUTER_API_KEY", ("OPENROUTER_API_BASE",), OPENROUTER_BASE),
+    ("GITHUB_TOKEN", ("FOOTNOTE_GITHUB__API_BASE",), GitHubSettings().api_base),
+    ("NOTION_TOKEN", ("FOOTNOTE_NOTION__API_BASE",), NotionSettings().api_base),
+    ("FOOTNOTE_SERVER_TOKEN", ("FOOTNOTE_SERVER",), ""),
+)
+
+
+class MisdirectedKey(SettingsError):
+    """`.env` names the address for a key that it does not hold."""
+
+
+class _EnvFile(DotEnvSettingsSource):
+    """`.env`, which anybody may have put into the working folder: it sends no key elsewhere that is set elsewhere."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Its values.
+
+        Raises:
+            MisdirectedKey: If a key from the environment or from the caller would go to an address of this file.
+        """
+        given, outranking = super().__call__(), self.current_state
+        for key, addresses, usual in _DESTINATIONS:
+            if not _value(outranking, key):
+                continue
+            before = next(filter(None, (_value(outranking, name) for name in addresses)), usual)
+            named = ((name, _value(outranking, name) or _value(given, name)) for name in addresses)
+            name, now = next(((name, value) for name, value in named if value), ("", usual))
+            if now.rstrip("/") != before.rstrip("/"):
+                raise MisdirectedKey(f"{name} in {self.env_file} would send {key}, which is set elsewhere, to {now}.")
+        return given
+
+
+def _value(state: Mapping[str, Any], variable: str) -> str:
+    """The value of a variable in what a source of settings gives; empty where it has none."""
+    stage, _, name = variable.removeprefix("FOOTNOTE_").lower().partition("__")
+    found = state.get(variable) or state.get(stage)
+    if name:
+        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, "")
+    return found.get_secret_value() if isinstance(found, SecretStr) else str(found or "").strip()
+
+
 class Settings(BaseSettings):
     """Every setting of Footnote; frozen, one nested model per stage."""
 
@@ -432,6 +484,19 @@ class Settings(BaseSettings):
         frozen=True,
         populate_by_name=True,
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The caller's values, the environment, then `.env`."""
+        file = getattr(dotenv_settings, "env_file", None)
+        return init_settings, env_settings, _EnvFile(settings_cls, file, env_file_encoding="utf-8")
 
     home: Path = Field(
         default_factory=default_home,

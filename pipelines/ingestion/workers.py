@@ -43,6 +43,7 @@ Executor = Callable[[Iterable[tuple[int, Task]], PrepareOptions], Iterator[Prepa
 _MAX_WORKERS = 8
 _MAX_WAITING_BYTES = 64_000_000  # of results not taken yet: above it no further document is begun
 _ATTEMPTS = 3
+_KILLS = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes of a process that something else ended
 _REAP_SECONDS = 5.0
 _START_SECONDS = 120.0
 _END_SECONDS = 5.0
@@ -68,6 +69,7 @@ class Worker:
     Attributes:
         output: The end of what the process printed.
         closed: True if it can take no further document.
+        killed: True if something else than this process ended it.
     """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
@@ -76,7 +78,7 @@ class Worker:
         self._printed, printed = os.pipe()
         self._connection: Connection = Connection(ours.detach())
         self._sent_options: PrepareOptions | None = None
-        self.output, self.closed = b"", False
+        self.output, self.closed, self.killed = b"", False, False
         with tempfile.TemporaryFile() as page:
             page.truncate(PAGE_SIZE)
             self._progress = ProgressPage(page.fileno())
@@ -179,7 +181,7 @@ class Worker:
     def close(self, grace: float = 0.0) -> int:
         """End the process, after at most this many seconds in which it may end by itself; return its exit code."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(grace)
+            self.killed = self._process.wait(grace) in _KILLS
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)  # its children outlive it
         code = self._process.wait()
@@ -290,6 +292,19 @@ atexit.register(_in_every_pool, "close")
 os.register_at_fork(after_in_child=lambda: _in_every_pool("forked"))
 
 
+class _WorkersKilled(Exception):
+    """Workers start, and something else ends them before they begin: mostly a machine without memory left."""
+
+    def __str__(self) -> str:
+        return f"{_ATTEMPTS} workers were killed one after the other"
+
+    def failure(self, task: Task) -> PreparationFailure:
+        """The failure of a document that no worker was left for."""
+        message = f"{task.item.name} was not begun: {self}, as a machine does that has no memory left."
+        hint = "Run `footnote ingest --retry-failed` later, or set FOOTNOTE_INGESTION__WORKERS to fewer."
+        return PreparationFailure("read", "LoadError", message, hint)
+
+
 class Dispatcher:
     """Prepares documents in worker processes; each of its threads keeps one worker busy."""
 
@@ -302,6 +317,7 @@ class Dispatcher:
         self._closed = False
         self._busy: set[Worker] = set()
         self._threads: list[Thread] = []
+        self._working = 0
 
     def give(self, place: int, task: Task) -> None:
         """Queue a document."""
@@ -309,6 +325,8 @@ class Dispatcher:
         if len(self._threads) < self._most:
             thread = Thread(target=self._work, name=f"dispatcher {len(self._threads)}", daemon=True)
             self._threads.append(thread)
+            with self._changed:
+                self._working += 1
             thread.start()
 
     def take(self) -> tuple[int, PreparedDocument | PreparationFailure]:
@@ -340,13 +358,22 @@ class Dispatcher:
             thread.join()
 
     def _work(self) -> None:
-        """Give documents to a worker until there are no more."""
+        """Give documents to a worker until there are no more, or its workers are killed and other threads are left."""
         worker: Worker | None = None
         while (job := self._todo.get()) is not None and self._may_begin():
             place, task = job
             answer: bytes | PreparationFailure | Exception
             try:
                 worker, answer = self._prepare(task, worker)
+            except _WorkersKilled as killed:
+                with self._changed:
+                    self._working -= 1
+                    if self._working:
+                        log("warning", "a worker fewer", reason=str(killed), left=self._working)
+                        self._todo.put(job)
+                        return
+                    self._working += 1
+                worker, answer = None, killed.failure(task)
             except Exception as error:  # noqa: BLE001 - it is raised by `take`
                 answer = error
             with self._changed:
@@ -366,8 +393,9 @@ class Dispatcher:
 
         Raises:
             ConfigError: If none begins.
+            _WorkersKilled: If each of them was killed.
         """
-        output = ""
+        output, killed = "", 0
         for _ in range(_ATTEMPTS):
             worker = self._pool.take() if worker is None or worker.closed else worker
             answer = self._ask(worker, task)
@@ -376,6 +404,9 @@ class Dispatcher:
             if self._closed:  # the result is not taken, but the worker is kept
                 return worker, PreparationFailure("read", "LoadError", f"{task.item.name} was not begun.")
             output = worker.output.decode("utf-8", "replace").strip() or output
+            killed += worker.killed
+        if killed == _ATTEMPTS:
+            raise _WorkersKilled
         raise ConfigError(f"The processes that read documents do not start: {output[-500:]}", hint=HINT)
 
     def _ask(self, worker: Worker, task: Task) -> bytes | PreparationFailure | None:

@@ -74,5 +74,7 @@ class ModelChoice:
         given = self.variables(settings)
         provider, base = given["FOOTNOTE_LLM__PROVIDER"], given.get("FOOTNOTE_LLM__API_BASE", "")
         llm = settings.llm.model_copy(update={"provider": provider, "model": self.model, "api_base": base})
-        keys = {f"{provider}_api_key": self.key} if self.key else {}
+        known = settings.openrouter_api_base if provider == "openrouter" else settings.llm.api_base
+        moved = self.url.rstrip("/") != (known or settings.openai_api_base).rstrip("/")
+        keys = {f"{provider}_api_key": self.key} if self.key or moved else {}  # another server gets no key of this one
         return settings.model_copy(update={"llm": llm, **keys})

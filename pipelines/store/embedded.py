@@ -13,6 +13,7 @@ import hashlib
 import importlib.util
 import os
 import pwd
+import shlex
 import shutil
 import stat
 import subprocess
@@ -239,14 +240,15 @@ class EmbeddedServer:
                 if self.account.switch:  # a new folder may be entered, whatever the umask
                     folder.chmod(0o711)
         if self.account.switch:
-            for folder in (self.root, binaries()):
-                closed = _first_closed(folder, self.account)
-                if closed:
-                    raise ConfigError(
-                        f"Postgres does not run as root, and the account that would run it may not read {closed}.",
-                        hint=f"Set {'FOOTNOTE_HOME' if folder == self.root else 'up Footnote'} in a folder that others "
-                        "may enter, such as /var/lib/footnote, or run Footnote as an ordinary user.",
-                    )
+            of_home, of_programs = (_closed(folder, self.account) for folder in (self.root, binaries()))
+            if closed := dict.fromkeys([*of_home, *of_programs]):
+                wanted = " and ".join(["FOOTNOTE_HOME"] * bool(of_home) + ["Footnote's own folder"] * bool(of_programs))
+                raise ConfigError(
+                    "Postgres does not run as root, and the account that would run it may not enter "
+                    f"{' and '.join(map(str, closed))}.",
+                    hint=f"Have {wanted} in a place that others may enter, such as /var/lib/footnote, or run Footnote "
+                    "as an ordinary user.",
+                )
         for folder in {self.data, self.socket_dir}:
             self._make_private(folder)
 
@@ -295,15 +297,15 @@ class EmbeddedServer:
         settings = _SERVER_OPTIONS | {"unix_socket_directories": str(self.socket_dir)}
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-        lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
-        (self.data / "postgresql.auto.conf").write_text("".join(lines))
+        # Arguments, not a file: root would write it into a folder of another account, which may have a link there.
+        options = shlex.join(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))
         self._drop_foreign_pid()
-        journal = self.data / "server.log"
+        journal, seconds = self.data / "server.log", str(_START_SECONDS)
         done = self._run(
-            "pg_ctl", "start", "-w", "-t", str(_START_SECONDS), "-D", str(self.data), "-l", str(journal), check=False
+            "pg_ctl", "start", "-w", "-t", seconds, "-D", str(self.data), "-l", str(journal), "-o", options, check=False
         )
         if done.returncode and not self.is_running():  # else one that a killed process started came first
-            tail = journal.read_text(errors="replace")[-800:] if journal.exists() else done.stdout
+            tail = self._read(journal)[-800:] or done.stdout
             if says_full(tail + done.stdout):
                 raise ServiceUnavailable(f"The disk of {self.data} is full, and Postgres does not start.", hint=HINT)
             raise ServiceUnavailable(
@@ -312,12 +314,25 @@ class EmbeddedServer:
             )
         log("debug", "postgres started", data=str(self.data))
 
+    def _read(self, path: Path) -> str:
+        """The text of a file of the account that runs the server; empty if it is missing, a link or another's.
+
+        This process may be root, and could read what the account may not.
+        """
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return ""
+        with open(handle, encoding="utf-8", errors="replace") as file:
+            info = os.fstat(handle)
+            return file.read() if stat.S_ISREG(info.st_mode) and info.st_uid == self.account.uid else ""
+
     def _drop_foreign_pid(self) -> None:
         """Remove a pid file with the number of another program (after a container's restart) or of a dead server."""
         path = self.data / "postmaster.pid"
         if not path.exists():
             return
-        number = (path.read_text().split() or ["0"])[0]  # empty if the disk was full
+        number = next(filter(str.isdecimal, self._read(path).split()), "0")  # empty if the disk was full
         done = subprocess.run(["ps", "-o", "stat=,comm=", "-p", number], capture_output=True, text=True, check=False)
         if done.stdout.startswith("Z") or "postgres" not in done.stdout:
             time.sleep(1)  # for a dead server's children to end
@@ -393,8 +408,9 @@ def binaries() -> Path:
     return Path(found.submodule_search_locations[0]) / "pginstall18" / "bin"
 
 
-def _first_closed(folder: Path, account: Account) -> Path | None:
-    """The outermost parent that `account` may not enter."""
+def _closed(folder: Path, account: Account) -> list[Path]:
+    """The folder and the parents of it that `account` may not enter, the outermost first."""
+    closed = []
     for parent in reversed([folder, *folder.parents]):
         info = parent.stat()
         if info.st_uid == account.uid:
@@ -404,5 +420,5 @@ def _first_closed(folder: Path, account: Account) -> Path | None:
         else:
             allowed = info.st_mode & stat.S_IXOTH
         if not allowed:
-            return parent
-    return None
+            closed.append(parent)
+    return closed

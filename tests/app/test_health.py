@@ -144,5 +144,16 @@ def test_a_connection_is_written_unless_the_environment_outranks_it(
     monkeypatch.setenv("FOOTNOTE_LLM__MODEL", "other")
     with pytest.raises(ConfigError, match="outranks"):
         desk.connect(choice)
+    monkeypatch.delenv("FOOTNOTE_LLM__MODEL")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    with pytest.raises(ConfigError, match="cannot send it to another server"):
+        desk.connect(choice)
     assert (tmp_path / ".env").read_text() == written
     assert isinstance(desk.engine, QueryEngine)
+
+
+def test_another_server_that_is_tried_gets_no_key_of_the_settings() -> None:
+    settings = Settings(_env_file=None, openai_api_key=SecretStr("sk-mine"))
+    tried = ModelChoice("http://127.0.0.1:8080/v1", "qwen").applied(settings)
+    assert tried.openai_api_key is None
+    assert ModelChoice("https://api.openai.com/v1", "gpt").applied(settings).openai_api_key == SecretStr("sk-mine")

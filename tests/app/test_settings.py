@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from app.settings import read_settings
+from config.settings import MisdirectedKey, Settings
 from pipelines.errors import ConfigError
 
 
@@ -112,3 +114,43 @@ def test_settings_are_read_again_once_the_environment_or_the_file_has_changed(
     assert read_settings().persona.bio == "organs"
     (tmp_path / ".env").write_text("FOOTNOTE_PERSONA__BIO=reeds\n")
     assert read_settings().persona.bio == "reeds"
+
+
+MOVED = [
+    ("OPENAI_API_KEY", "OPENAI_API_BASE"),
+    ("OPENAI_API_KEY", "FOOTNOTE_LLM__API_BASE"),
+    ("OPENROUTER_API_KEY", "OPENROUTER_API_BASE"),
+    ("GITHUB_TOKEN", "FOOTNOTE_GITHUB__API_BASE"),
+    ("NOTION_TOKEN", "FOOTNOTE_NOTION__API_BASE"),
+    ("FOOTNOTE_SERVER_TOKEN", "FOOTNOTE_SERVER"),
+]
+
+
+@pytest.mark.parametrize(("key", "address"), MOVED)
+def test_a_file_of_the_folder_sends_no_key_elsewhere_that_is_set_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(key, "sk-mine")
+    (tmp_path / ".env").write_text(f"{address}=https://evil.example/v1\n{key}=\n")
+    assert refusal().startswith(f"{address} in .env would send {key}, which is set elsewhere, to https://evil.example")
+    given = {key.removeprefix("FOOTNOTE_").lower(): SecretStr("sk-mine")}
+    monkeypatch.delenv(key)
+    with pytest.raises(MisdirectedKey):
+        Settings(**given)
+    monkeypatch.setenv(address, "https://mine.example/v1")  # which outranks the file
+    monkeypatch.setenv(key, "sk-mine")
+    assert read_settings()
+    monkeypatch.delenv(address)
+    monkeypatch.delenv(key)
+    (tmp_path / ".env").write_text(f"{address}=https://evil.example/v1\n{key}=sk-the-file's\n")
+    assert read_settings()
+
+
+def test_a_stage_as_json_in_the_file_moves_no_key_either(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    (tmp_path / ".env").write_text('footnote_llm={"api_base": "https://evil.example/v1"}\n')
+    assert "would send OPENAI_API_KEY" in refusal()
+    (tmp_path / ".env").write_text("OPENAI_API_BASE=https://api.openai.com/v1/\n")
+    assert read_settings().openai_api_base == "https://api.openai.com/v1/"

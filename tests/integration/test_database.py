@@ -12,7 +12,7 @@ from sqlalchemy import text
 from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.store.database import embedded_server, make_engine, open_database, reset
-from pipelines.store.embedded import Account, EmbeddedServer, _first_closed
+from pipelines.store.embedded import Account, EmbeddedServer, _closed
 from tests.conftest import open_folder
 
 HOLD = """
@@ -122,7 +122,7 @@ def test_a_path_too_long_for_a_socket_gets_a_private_folder_elsewhere(home: Path
 def test_root_refuses_a_closed_folder_instead_of_opening_it(home: Path) -> None:
     closed = home / "closed"
     closed.mkdir(mode=0o700)
-    with pytest.raises(ConfigError, match="may not read") as caught:
+    with pytest.raises(ConfigError, match="may not enter") as caught:
         EmbeddedServer(closed / "var").acquire()
     assert "FOOTNOTE_HOME" in caught.value.hint
     assert closed.stat().st_mode & 0o777 == 0o700
@@ -149,10 +149,34 @@ def test_an_ordinary_user_runs_the_server_as_himself(home: Path) -> None:
     assert child.exitcode == 0
 
 
-def test_the_first_closed_parent_is_named(tmp_path: Path) -> None:
+def test_every_closed_parent_is_named_at_once(tmp_path: Path) -> None:
     stranger = Account(uid=54321, gid=54321, switch=True)
-    (tmp_path / "a").mkdir(mode=0o700)
-    assert _first_closed(tmp_path / "a", stranger) is not None
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    for closed in ("a", "a/b/c"):
+        (tmp_path / closed).chmod(0o700)
+    (tmp_path / "a" / "b").chmod(0o755)
+    assert _closed(tmp_path / "a" / "b" / "c", stranger)[-2:] == [tmp_path / "a", tmp_path / "a" / "b" / "c"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_root_follows_no_link_in_the_folder_of_the_servers_account(home: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "of-root"
+    secret.write_text("a secret of root\n")
+    secret.chmod(0o600)
+    server = EmbeddedServer(home, durable=False)
+    server.acquire()
+    server.release()
+    for name in ("postgresql.auto.conf", "server.log"):
+        (server.data / name).unlink()
+        (server.data / name).symlink_to(secret)
+    with pytest.raises(ServiceUnavailable) as caught:
+        server.acquire()
+    assert "a secret" not in str(caught.value)
+    (server.data / "server.log").unlink()
+    (server.data / "postgresql.auto.conf").unlink()
+    server.acquire()
+    server.release()
+    assert secret.read_text() == "a secret of root\n"
 
 
 def test_reset_empties_the_database(settings: Settings) -> None:

@@ -446,6 +446,36 @@ def test_a_worker_that_does_not_start_ends_the_run_with_the_reason(
     assert "FOOTNOTE_INGESTION__EXECUTOR" in caught.value.hint
 
 
+KILLED_WHILE = """
+import os, runpy, signal, sys
+from pathlib import Path
+for kill in Path(sys.argv.pop(1)).iterdir():
+    try:
+        kill.unlink()
+    except FileNotFoundError:  # the other worker took it
+        continue
+    os.kill(os.getpid(), signal.SIGKILL)
+runpy.run_module("pipelines.ingestion.worker", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(("kills", "failed"), [(5, 0), (50, 4)])
+def test_a_run_goes_on_with_fewer_workers_where_they_are_killed(
+    options: PrepareOptions, make_task: MakeTask, tmp_path: Path, kills: int, failed: int
+) -> None:
+    folder = tmp_path / "kills"
+    folder.mkdir()
+    for number in range(kills):
+        (folder / str(number)).touch()
+    pool = WorkerPool((sys.executable, "-P", "-c", KILLED_WHILE, str(folder)))
+    done = run(pool, options, *[make_task(f"text {number}") for number in range(4)])
+    pool.close()
+    failures = [each for each in done if isinstance(each, PreparationFailure)]
+    assert len(failures) == failed
+    assert all("3 workers were killed one after the other" in each.message for each in failures)
+    assert all("FOOTNOTE_INGESTION__WORKERS" in each.hint and not each.fatal for each in failures)
+
+
 def test_the_settings_choose_the_executor() -> None:
     assert build_executor(IngestionSettings(executor="here")) is prepare_in_process
     assert build_executor(IngestionSettings(workers=3)) == LocalExecutor(3)
