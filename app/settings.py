@@ -82,7 +82,9 @@ def _settings_of(_environment: frozenset[tuple[str, str]], _file: Path, _state: 
     try:
         return Settings()
     except MisdirectedKey as error:
-        raise ConfigError(str(error), hint="Set the key and its address in the same place, if you trust both.") from error
+        raise ConfigError(
+            str(error), hint="Set the key and its address in the same place, if you trust both."
+        ) from error
     except SettingsError as error:
         raise _no_json(error) from error
     except ValidationError as error:

@@ -5,11 +5,12 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -130,15 +131,21 @@ def _announce(host: str, port: int) -> None:
         return
 
 
-class FramePolicy:
-    """Tells browsers, on every page and file, which sites may show the chat in a frame: it itself and those given."""
+class OriginPolicy:
+    """Keeps other pages out: from frames, but for the sites given, and from the chat's websocket.
+
+    Streamlit refuses websockets of other sites, but takes every port of this machine for its own.
+    """
 
     def __init__(self, app: Callable[..., Awaitable[None]], ancestors: Sequence[str]) -> None:
         self._app = app
         self._policy = " ".join(("frame-ancestors 'self'", *ancestors)).encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, and add the header to its response."""
+        """Pass a request on, and add the header to its response; refuse a websocket of another local page."""
+        if scope["type"] == "websocket" and _is_of_another_port(dict(scope["headers"])):
+            await send({"type": "websocket.close", "code": 1008})
+            return
 
         async def with_policy(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -148,15 +155,20 @@ class FramePolicy:
         await self._app(scope, receive, with_policy)
 
 
+def _is_of_another_port(headers: Mapping[bytes, bytes]) -> bool:
+    origin = urlsplit(headers.get(b"origin", b"").decode("latin-1"))
+    return is_loopback(origin.hostname or "") and origin.netloc != headers.get(b"host", b"").decode("latin-1")
+
+
 def _serve(options: list[str], frame_ancestors: Sequence[str]) -> None:
     from starlette.middleware import Middleware
     from streamlit import file_util, net_util
     from streamlit.web import cli
     from streamlit.web.server.starlette import starlette_app
 
-    # Streamlit has no setting for headers.
+    # Streamlit has no setting for headers and ports.
     of_streamlit = starlette_app.create_streamlit_middleware
-    starlette_app.create_streamlit_middleware = lambda: [Middleware(FramePolicy, frame_ancestors), *of_streamlit()]
+    starlette_app.create_streamlit_middleware = lambda: [Middleware(OriginPolicy, frame_ancestors), *of_streamlit()]
 
     # For an Origin that it does not know, Streamlit asks a server on the internet for this machine's own address.
     net_util.get_internal_ip = lambda: None

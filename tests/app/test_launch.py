@@ -1,14 +1,16 @@
 """How the chat's server is started."""
 
+import asyncio
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.address import free_port, is_loopback
-from app.cli.chat import MAIN_SCRIPT, chat, flags
+from app.cli.chat import MAIN_SCRIPT, OriginPolicy, chat, flags
 from config.settings import ChatSettings, Settings
 from pipelines.errors import ConfigError
 from tests.shell import Shell
@@ -102,3 +104,21 @@ def test_a_server_that_others_reach_is_refused_without_tokens(
         code, said = shell(*words)
         assert code == 3
         assert "FOOTNOTE_SERVE__TOKENS" in said
+
+
+@pytest.mark.parametrize(
+    ("origin", "passed"),
+    [("http://127.0.0.1:8501", True), ("", True), ("http://127.0.0.1:9999", False), ("http://localhost:8501", False)],
+)
+def test_a_page_of_another_port_opens_no_websocket(origin: str, passed: bool) -> None:
+    reached, sent = [], []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        reached.append(scope)
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    headers = [(b"host", b"127.0.0.1:8501"), *([(b"origin", origin.encode())] if origin else [])]
+    asyncio.run(OriginPolicy(streamlit, ())({"type": "websocket", "headers": headers}, None, send))
+    assert (bool(reached), sent) == ((True, []) if passed else (False, ["websocket.close"]))

@@ -96,6 +96,13 @@ def _trees(parts: Mapping[str, str], name: str) -> list[Any]:
     trees = [tree for part, xml in parts.items() if part != CORE and (tree := _parsed(xml)) is not None]
     if not trees:
         raise damaged_file(name)
+    for tree in trees:
+        declared = tree.getroottree().docinfo.internalDTD
+        if declared is not None and declared.entities():
+            raise LoadError(
+                f"{name} declares entities, which may name other files; no office program writes them.",
+                hint="Open it in an office program and save it again.",
+            )
     return trees
 
 

@@ -11,6 +11,7 @@ from pipelines.headings import is_capitals
 from pipelines.text import canonical
 from pipelines.types import Block, BlockKind
 
+_MAX_COLUMNS = 16_384  # of a sheet of an office program
 _MAX_LAYOUT_COLUMNS = 4
 _NOTE_LINES = 3
 _NOTE_CHARACTERS = 60
@@ -263,7 +264,11 @@ def pipe_table(grid: Sequence[Sequence[str]], *, keep_blank: bool = False) -> st
 
 
 def _grid(cells: Sequence[Cell], rows: int, columns: int) -> list[list[str]]:
-    """The text of each cell, repeated in every row that it spans."""
+    """The text of each cell, repeated in every row that it spans; side by side where spans are impossible."""
+    if max(cell.column for cell in cells) >= columns or columns > _MAX_COLUMNS:
+        lines = [[_flat(cell.parts) for cell in cells if cell.row == row] for row in range(rows)]
+        columns = max(map(len, lines))
+        return [[*line, *[""] * (columns - len(line))] for line in lines]
     grid = [[""] * columns for _ in range(rows)]
     for cell in cells:
         for row in range(cell.row, min(cell.row + cell.rows, rows)):

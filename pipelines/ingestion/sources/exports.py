@@ -29,6 +29,7 @@ _PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
 _MAX_PART_FOLDERS = 3  # folders that a part lies in
 _MAX_DEPTH = 3
 _MAX_MEMBERS = 100_000
+_MAX_PAGES = 20_000
 _MAX_BYTES = 4_000_000_000  # of all that is taken, unpacked
 _MAX_RATIO, _SMALL_BYTES = 200, 1_000_000
 _ZIP_ERRORS = (
@@ -148,6 +149,11 @@ class Export:
                 self._folders.add(folder_of(place))
                 if self._is_sound(place, info):
                     self._members[place] = _Member(archive, info)
+                if len(self._members) > _MAX_PAGES:
+                    raise SourceError(
+                        f"{self._path.name} holds more than {_MAX_PAGES:,} pages and tables.",
+                        hint="Export a part of the workspace at a time, or unpack it and name its folders.",
+                    )
 
     def _take(self, part: _ExportPart) -> None:
         """Scan a part; skip an attachment."""

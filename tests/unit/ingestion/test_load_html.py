@@ -219,3 +219,10 @@ def test_unclosed_markup_takes_linear_time(load_bytes, unit: str) -> None:
 
     spent(100)
     assert spent(80_000) < 20 * spent(10_000) + 0.3
+
+
+@pytest.mark.parametrize("span", ["rowspan='2000000000' colspan='1000000'", "colspan='2000000000'"])
+def test_impossible_spans_lose_no_cell(load_bytes, span: str) -> None:
+    page = f"<h1>T</h1><table><tr><td {span}>A</td></tr><tr><td>1</td><td>2</td></tr></table>"
+    text = load_bytes(f"<html><body>{page}</body></html>".encode(), "colspan.html").text
+    assert [word for word in text.replace("|", " ").split() if word in ("A", "1", "2")] == ["A", "1", "2"]

@@ -425,3 +425,18 @@ def test_odp_slides_are_pages(load_bytes) -> None:
     document = load_bytes(saved(deck), "talk.odp")
     assert document.text == "Slide 1\n\nFirst words\n\nSlide 2\n\nSecond words"
     assert document.pages == (0, document.text.index("Slide 2"))
+
+
+def test_entities_are_refused_in_plain_words(load_bytes, word) -> None:
+    word.add_paragraph("a text")
+    with zipfile.ZipFile(io.BytesIO(saved(word))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    declared = b'<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><w:document'
+    body = parts["word/document.xml"].replace(b"<w:document", declared, 1).replace(b"a text", b"a &x; text")
+    parts["word/document.xml"] = body.replace(b" standalone='yes'", b"").replace(b' standalone="yes"', b"")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    with pytest.raises(LoadError, match="declares entities"):
+        load_bytes(buffer.getvalue(), "xxe.docx")

@@ -241,7 +241,7 @@ def test_a_page_whose_path_is_too_long_was_never_held_so_that_others_are_removed
     assert list_files(str(path.parent)).unread == ()
 
 
-@pytest.mark.parametrize(("limit", "value"), [("_MAX_BYTES", 100), ("_MAX_MEMBERS", 3)])
+@pytest.mark.parametrize(("limit", "value"), [("_MAX_BYTES", 100), ("_MAX_MEMBERS", 3), ("_MAX_PAGES", 1)])
 def test_an_export_of_too_much_is_refused_before_anything_is_read(
     limit: str, value: int, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
