@@ -66,6 +66,9 @@ LAYOUTS = {
     "Markdown": "### {1} — {0}\n\n*{3} | {2}*\n\n{4}\n",
     "Markdown, bold": "**{0}**, {2}\n*{1}* ({3})\n\n{4}\n",
     "list": "- **{0}** — {1} ({3}), {2}\n  - Shipped it\n  - Ran it",
+    "dates as headings": "### {3}\n\n- {1}, {0}, {2}\n{4}\n",
+    "items with their dates at the end": "- {1}, {0}, {2}. Shipped it and ran it. ({3})\n",
+    "items above their dates": "- {1}, {0}, {2}. Shipped it and ran it.\n\n({3})\n",
     "table": "| {3} | {0} | {1} | {2} |",
 }
 

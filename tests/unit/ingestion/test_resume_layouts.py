@@ -210,6 +210,23 @@ def test_a_heading_like_other_sections_opens_one_though_dates_are_near() -> None
     assert jobs(text) == TWO
 
 
+def test_a_weak_name_in_the_style_of_another_section_opens_one() -> None:
+    text = (
+        "# Ann Lee\n\n### ACADEMIC BACKGROUND\n\nBA in History, Marwick College\n\n2010 – 2013\n\n### WORK\n\n"
+        "Staff Engineer, Harrow NV\n\n2019 – 2021\n\nSenior Engineer, Pell Ltd\n\n2017 – 2019\n\n"
+        "## EXPERTISE\n\nGo, Rust\n\n## LANGUAGE SKILLS\n\nGerman (native)\n"
+    )
+    assert jobs(text) == TWO
+
+
+def test_dates_beside_the_first_name_and_below_the_others_are_of_their_own_jobs() -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\nStaff Engineer, Harrow NV, 2019 – 2021\n\n- Led it\n\n"
+        "Senior Engineer, Pell Ltd\n\n2017 – 2019\n\n- Built it\n"
+    )
+    assert jobs(text) == TWO
+
+
 def skills(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.group, one.skills) for one in records(text, SkillsFacts)]
 

@@ -281,7 +281,7 @@ class ResumeParser(SpanParser):
     """
 
     name: str = "resume"
-    version: int = 21
+    version: int = 22
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -7,7 +7,13 @@ from pipelines.facts import CareerRecord, Facts
 from pipelines.ingestion.parsers.careers.dates import DateRange
 from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.records import combined, supported_by
-from pipelines.ingestion.parsers.careers.vocabulary import company_score, has_school, has_title, title_score
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    company_score,
+    has_school,
+    has_title,
+    looks_named,
+    title_score,
+)
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines, label_role, split_label
 from pipelines.ingestion.parsers.resume.sections import SectionPart
@@ -54,13 +60,13 @@ class SectionEntries:
 def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: Names = has_title) -> SectionEntries:
     """The entries of a section, in order.
 
-    An entry begins at most as many lines above its dates as the first entry does, or as all others do; fewer if other
-    text comes before (a further position in the same company). Without dates, each heading begins an entry, else each
-    line with `names`.
+    At most as many lines name an entry, down to that of its dates, as the first entry or as all others have; fewer if
+    other text comes before (a further position in the same company). Without dates, each heading begins an entry, else
+    each line with `names`.
 
     Args:
         lines: The lines of the section, without its heading.
-        reach: Number of lines above the dates; None = as in this section's first entry.
+        reach: Number of naming lines; None = as in this section's first entry.
         names: True for words that name an entry without dates (a position, or a school).
     """
     anchors = _anchors(lines)
@@ -70,14 +76,15 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
         return _dates_last(lines, anchors)
     known = frozenset(anchors)
     above = [_naming_lines_above(lines, anchor, known) for anchor in anchors]
-    beside = [lines[anchor].anchor == "beside" for anchor in anchors]
-    later = set(map(len, above[1:]))
+    own = [lines[anchor].anchor != "beside" and _names_entry(lines[anchor]) for anchor in anchors]
+    count = [len(named) + is_own for named, is_own in zip(above, own, strict=True)]
+    later = set(count[1:])
     is_joined = bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1  # the first may read two lines as one
-    usual = max(len(above[0]), *later) if is_joined else len(above[0])
-    most = usual - beside[0] if reach is None else reach
+    usual = max(count[0], *later) if is_joined else count[0]
+    most = usual if reach is None else reach
     starts = [
-        [anchor, *named][min(most + aside, len(named))]
-        for anchor, named, aside in zip(anchors, above, beside, strict=True)
+        [anchor, *named][min(max(most - is_own, 0), len(named))]
+        for anchor, named, is_own in zip(anchors, above, own, strict=True)
     ]
     named = _with_undated_headings(lines, starts, anchors)
     entries = []
@@ -87,6 +94,10 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
         below = max(start, _list_start(lines, anchor)) if one.anchor == "beside" else anchor + 1
         entries.append(_entry(lines, start, below, end, one.dated if one.anchor else None))
     return SectionEntries(tuple(lines[: starts[0]]), tuple(entries))
+
+
+def _names_entry(one: DatedLine) -> bool:
+    return any(looks_named(part.words) for part in one.parts)
 
 
 def _with_undated_headings(
@@ -236,7 +247,7 @@ def entries_by_part(text: str, parts: Sequence[SectionPart], section: str) -> di
         known = None if part.heading or reach is None else reach
         split = split_entries(lines, known, has_school if section == "education" else has_title)
         if split.entries and (part.heading or reach is None):
-            reach = sum(bool(one.parts or one.dates) for one in split.entries[0].head) - 1
+            reach = sum(map(_names_entry, split.entries[0].head))
         found[number] = split
     return found
 

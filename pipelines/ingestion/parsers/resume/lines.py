@@ -362,25 +362,89 @@ def _with_named_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
 
 
 def _with_described_items(text: str, marked: list[DatedLine]) -> list[DatedLine]:
-    """The lines; if each date has a list item and nothing else is named, the item's first sentence names an entry."""
-    items = [one for one in marked if one.line.kind == "bullet"]
-    dates = [one for one in marked if one.anchor in ("alone", "beside")]
-    is_other = any(one.line.kind not in ("bullet", "more") and one.named for one in marked)
-    if is_other or not dates or len(dates) != len(items):
+    """The lines; where dates have no name but a list item, the first sentence of each such item names an entry.
+
+    The item holds the dates, or is next to them, on the side where the first one is.
+    """
+    bare = [number for number in range(len(marked)) if _is_bare_date(marked, number)]
+    others = [one for number, one in enumerate(marked) if one.anchor and number not in bare]
+    ended = [] if others else [number for number, one in enumerate(marked) if _ends_in_range(text, one)]
+    is_above = bool(bare) and bare[0] > 0 and marked[bare[0] - 1].line.kind in ("bullet", "more")
+    items = {number: number for number in ended}
+    for number in bare:
+        beside = marked[number].anchor == "beside"
+        items[number if beside else _item_beside(marked, number, -1 if is_above else 1)] = number
+    is_partial = bool(ended) and len(items) < sum(one.line.kind == "bullet" for one in marked)
+    if not items or is_partial or min(items) < 0:
+        return marked
+    if not _name_entries([_first_words(text, marked[at].line) for at in items]):
         return marked
     found: list[DatedLine] = []
-    for one in marked:
-        line = one.line
-        end = line.body + next((last for _, last in sentences(text[line.body : line.end])), 0)
-        if line.kind != "bullet" or not any(_names(part) for part in text[line.body : end].split(",")):
-            found.append(one)
-            continue
-        rest = len(text[end : line.end].lstrip())
-        named = line.start + len(text[line.start : end].rstrip(". "))
-        found.append(_dated_line(text, replace(line, end=named, kind="text")))
-        found += [_dated_line(text, replace(line, start=line.end - rest, body=line.end - rest, kind="more"))] * bool(
-            rest
-        )
+    for number, one in enumerate(marked):
+        dated = marked[items[number]] if number in items else None
+        if dated:
+            is_apart = items[number] < number  # the dates stand above
+            found += _in_sentences(text, one.line, () if is_apart else dated.dates)
+        else:
+            found.append(replace(one, anchor="") if is_above and number in bare else one)
+    return found
+
+
+def _is_bare_date(marked: Sequence[DatedLine], number: int) -> bool:
+    """True for dates alone or beside a list item, with no line above or below that names what they date."""
+    one = marked[number]
+    if one.anchor not in ("alone", "beside"):
+        return False
+    near = marked[max(number - 1, 0) : number + 2 - (one.anchor == "beside")]
+    return not any(
+        other.named and other is not one and not other.anchor and other.line.kind not in ("bullet", "more")
+        for other in near
+    )
+
+
+def _ends_in_range(text: str, one: DatedLine) -> bool:
+    """True for a list item that ends in a range."""
+    last = one.dates[-1] if one.line.kind == "bullet" and not one.anchor and one.dates else None
+    is_last = last is not None and not any(map(str.isalnum, text[last.end : one.line.end]))
+    return bool(last and is_last and (last.end_month or last.current))
+
+
+def _item_beside(marked: Sequence[DatedLine], number: int, step: int) -> int:
+    """The list item that is next to a line in a direction; -1 if there is none."""
+    at = number + step
+    while 0 <= at < len(marked) and marked[at].line.kind == "more":
+        at += step
+    return at if 0 <= at < len(marked) and marked[at].line.kind == "bullet" else -1
+
+
+def _first_sentence(text: str, line: ResumeLine) -> int:
+    """The end of the first sentence of a line."""
+    return line.body + next((last for _, last in sentences(text[line.body : line.end])), 0)
+
+
+def _first_words(text: str, line: ResumeLine) -> str:
+    return words_of(text[line.body : _first_sentence(text, line)])
+
+
+def _name_entries(items: Sequence[str]) -> bool:
+    """True if half of the items name a position or a study, and the others have names as well."""
+    named = [any(map(_names, words.split(","))) for words in items]
+    return 2 * sum(named) >= len(items) and all(
+        is_named or looks_named(words) for is_named, words in zip(named, items, strict=True)
+    )
+
+
+def _in_sentences(text: str, line: ResumeLine, dates: Sequence[DateRange]) -> list[DatedLine]:
+    """A list item in two: its first sentence, which names an entry with these dates, and the rest."""
+    end = _first_sentence(text, line)
+    rest = len(text[end : line.end].lstrip())
+    named = line.start + len(text[line.start : end].rstrip(". "))
+    first = _dated_line(text, replace(line, end=named, kind="text"))
+    found = [first]
+    if rest:
+        found.append(_dated_line(text, replace(line, start=line.end - rest, body=line.end - rest, kind="more")))
+    if dates and not any(one.anchor for one in found):
+        found[0] = replace(first, dates=tuple(dates[-1:]), anchor="last")
     return found
 
 

@@ -31,6 +31,7 @@ ENTRY_SECTIONS = frozenset(
 )
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
+_LABELS = frozenset(("skills", "languages"))  # names of sections and of groups of skills
 _BREAK = 3
 _IS_PLACE = 2
 _HEADED = 2  # sections
@@ -163,8 +164,15 @@ class Headings:
 
     @cached_property
     def _styles(self) -> frozenset[_Style | None]:
-        """That style, and those of marked headings that several known sections share, as in a column of its own."""
-        shared = (style for style, names in self._named_styles.items() if style.heading and len(set(names)) > 1)
+        """That style, and those of marked headings that several known sections share, as in a column of its own.
+
+        Weak names count beside another one, except those of groups of skills.
+        """
+        named = {style: set(names) for style, names in self._named_styles.items() if style.heading}
+        for line, name in zip(self.lines, self._names, strict=True):
+            if name and name not in _LABELS and _style(self.text, line) in named:
+                named[_style(self.text, line)].add(name)
+        shared = (style for style, names in named.items() if len(names) > 1)
         return frozenset((self._style, *shared))
 
     @cached_property
