@@ -1,5 +1,6 @@
 """Every prompt, the phrase that means "no answer", and the reply to a greeting."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -122,3 +123,13 @@ resolve slang and abbreviations, name the matter plainly.
 HYPOTHETICAL = f"""You write the passage that would answer a question, as it might stand in a person's resume,
 reflections, articles, project documentation or talks. Two or three sentences. Leave unknown values vague.
 {_SEARCH_RULES}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The system prompts of a query: of the answer (empty = made by `answer_system`), a follow-up, and two searches."""
+
+    answer: str = ""
+    condense: str = CONDENSE
+    rewrite: str = REWRITE
+    hypothetical: str = HYPOTHETICAL

@@ -1,7 +1,7 @@
 """Blocks of Markdown and plain text: headings, paragraphs, list items, tables, code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -172,16 +172,19 @@ def has_tag(source: str, name: str) -> bool:
 
 
 def text_blocks(text: str) -> tuple[Block, ...]:
-    """Blocks of a plain text: paragraphs between blank lines, list items, and headings (see `headings`)."""
-    lines = list(_lines(text))
+    """Blocks of a plain text: paragraphs between blank lines, list items, fenced code, and `headings`."""
+    every = list(_lines(text))
+    fences = dict(_fences(text, every))
+    lines = _outside(every, fences)
     found = {block.start: block for block in headings(text, lines)}
+    found |= {start: Block(*trim_span(text, start, end), "code") for start, end in fences.items()}
     blocks: list[Block] = []
     opened: tuple[int, BlockKind] | None = None
     closed = done = 0
-    for start, end in lines:
+    for start, end in every:
         if start < done:
             continue
-        heading = found.get(trim_span(text, start, end)[0])
+        heading = found.get(start) or found.get(trim_span(text, start, end)[0])
         first = trim_span(text, start, end)[0]
         item = not heading and item_body(text, first, end) > first
         if opened and (heading or item or start > closed + 1):
@@ -246,6 +249,27 @@ def title_of(text: str, start: int, end: int) -> str:
     words = " ".join(plain(text[start:end], images=False).split())[:MAX_TITLE].rstrip()
     wiki = words.startswith("=") and words.endswith("=") and words.strip("= ")
     return wiki or words.rstrip(":：").rstrip() or words
+
+
+def _fences(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """The spans of code between lines of backticks; a fence that nothing closes is none."""
+    opened = -1
+    for start, end in lines:
+        words = text[start:end].strip()
+        if opened < 0 and words.startswith("```") and "`" not in words.strip("`"):
+            opened = start
+        elif opened >= 0 and words.startswith("```") and not words.strip("`"):
+            yield opened, end
+            opened = -1
+
+
+def _outside(lines: Sequence[Span], fences: Mapping[int, int]) -> list[Span]:
+    done, kept = 0, []
+    for start, end in lines:
+        done = fences.get(start, done)
+        if start >= done:
+            kept.append((start, end))
+    return kept
 
 
 def _lines(text: str) -> Iterator[Span]:

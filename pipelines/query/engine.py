@@ -2,23 +2,25 @@
 
 import asyncio
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, Literal
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import Response
+from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
-from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
-from llama_index.core.tools import QueryEngineTool
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import ToolMetadata
 from sqlalchemy import Engine as SqlEngine
 
+from config.prompts import Prompts, answer_system
 from config.settings import Settings
-from pipelines.answers import Answer, Sentence, Source
-from pipelines.errors import FootnoteError, RetrievalError
+from pipelines.answers import Answer
+from pipelines.errors import ConfigError, FootnoteError, RetrievalError
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import Meter, answer_cost, metered, metering
 from pipelines.observe import log_failure
@@ -31,6 +33,15 @@ from pipelines.query.cited_documents import note_partial_documents, with_identic
 from pipelines.query.context import documents_shown, retrieve_context
 from pipelines.query.disagreements import career_disagreements_for, with_conflicts
 from pipelines.query.escalate import find
+from pipelines.query.response import (
+    DESCRIPTION,
+    Answered,
+    AnswerTool,
+    response,
+    streamed,
+    streamed_beside,
+    tool_name,
+)
 from pipelines.query.search import Request, Search, SearchOutcome, begin_search
 from pipelines.query.suggest import offered, proposals_beside, suggest, try_questions
 from pipelines.store.added_nodes import restored
@@ -60,7 +71,11 @@ _KEPT_REPLIES = 500  # to questions that were tried, of one state of the corpus
 
 
 def build_query_engine(
-    settings: Settings, *, llm: LLM | None = None, embed_model: BaseEmbedding | None = None
+    settings: Settings,
+    *,
+    llm: LLM | None = None,
+    embed_model: BaseEmbedding | None = None,
+    streaming: bool = False,
 ) -> "QueryEngine":
     """An engine over the database of these settings; safe to share between threads.
 
@@ -69,6 +84,7 @@ def build_query_engine(
         llm: Writes the answers, instead of the model that the settings name.
         embed_model: Makes the questions' vectors, instead of the model that made those of the stored nodes. Only its
             dimension can be compared with theirs: the caller answers for the model.
+        streaming: `query` and `aquery` give a StreamingResponse.
 
     Raises:
         ConfigError: If the settings or the models do not fit the database, or a package is missing.
@@ -80,7 +96,7 @@ def build_query_engine(
         from pipelines.models.llm import build_llm  # its libraries take a second to import
 
         llm = build_llm(settings)
-    return QueryEngine(settings, database, active, llm)
+    return QueryEngine(settings, database, active, llm, streaming=streaming)
 
 
 def build_engine_aside(settings: Settings, database: Database, model: EmbeddingIdentity) -> "QueryEngine":
@@ -107,6 +123,8 @@ class QueryEngine(BaseQueryEngine):
     llm: LLM | None
     filters: Filters = field(default_factory=Filters)
     audience: Audience = "owner"
+    prompts: Prompts = field(default_factory=Prompts)
+    streaming: bool = False
 
     def __post_init__(self) -> None:
         super().__init__(callback_manager=None)
@@ -426,10 +444,13 @@ class QueryEngine(BaseQueryEngine):
         _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
 
     def _begin(self, request: Request, index: ModelIndex) -> Search:
-        return begin_search(request, self.settings, index, self.llm, self._fingerprint(index))
+        return begin_search(
+            request, self.settings, index, self.llm, fingerprint=self._fingerprint(index), prompts=self.prompts
+        )
 
     def _fingerprint(self, index: ModelIndex) -> str:
-        return fingerprint({"settings": self._settings_fingerprint, "model": index.identity.slug})
+        changed = {"prompts": asdict(self.prompts)} if self.prompts != Prompts() else {}
+        return fingerprint({"settings": self._settings_fingerprint, "model": index.identity.slug, **changed})
 
     def _cost(self, usage: Mapping[str, int], index: ModelIndex) -> float | None:
         """The cost of these tokens; None for those of a language model that the settings do not price."""
@@ -453,29 +474,66 @@ class QueryEngine(BaseQueryEngine):
 
     # LlamaIndex's seams
 
-    def _query(self, query_bundle: QueryBundle) -> Response:
-        return _response(*self.finished(self._request(query_bundle.query_str, top_n=self.passages), record=True))
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        if self.streaming:
+            return streamed(self._events_of(query_bundle))
+        return response(*self.finished(self._request_of(query_bundle), record=True))
 
-    async def _aquery(self, query_bundle: QueryBundle) -> Response:
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        if self.streaming:
+            return streamed_beside(self._events_of(query_bundle))
         return await asyncio.to_thread(self._query, query_bundle)
+
+    def _events_of(self, query_bundle: QueryBundle) -> Iterator[AnswerEvent | Answered]:
+        answered = yield from self._answered(self._request_of(query_bundle), record=True)
+        yield answered
+
+    def _request_of(self, query: QueryBundle, top_n: int | None = None) -> Request:
+        """The request of a query of LlamaIndex, with the embedding that it may bring."""
+        request = self._request(query.query_str, top_n=top_n or self.passages)
+        return request if query.embedding is None else replace(request, embedding=tuple(query.embedding))
+
+    def _get_prompts(self) -> PromptDictType:
+        """The prompts as they are used: of the answer, and of the searches and follow-ups that a model words."""
+        output: Literal["prose", "json"] = "json" if self.settings.answer.output == "json" else "prose"
+        used = {**asdict(self.prompts), "answer": self.prompts.answer or answer_system(self.settings.persona, output)}
+        return {name: PromptTemplate(text) for name, text in used.items()}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        known = [each.name for each in fields(self.prompts)]
+        if unknown := [name for name in prompts if name not in known]:
+            raise ConfigError(f"There is no prompt {unknown[0]!r}.", hint=f"Prompts: {', '.join(known)}.")
+        texts = {name: prompt.get_template() for name, prompt in prompts.items()}
+        self.prompts = replace(self.prompts, **texts)
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
 
-    def as_tool(self, *, filters: Filters | None = None, audience: Audience | None = None) -> QueryEngineTool:
-        """This engine as a tool for LlamaIndex agents, bound to these filters and audience."""
-        return QueryEngineTool.from_defaults(
-            query_engine=self._bound(filters, audience),
-            name="footnote",
-            description="Answers questions about the ingested documents; every sentence carries checked citations.",
-        )
+    def as_tool(
+        self,
+        *,
+        name: str = "",
+        description: str = "",
+        filters: Filters | None = None,
+        audience: Audience | None = None,
+    ) -> AnswerTool:
+        """This engine as a tool for LlamaIndex agents, bound to these filters and audience.
+
+        Its text is the answer and the list of its sources. Without a name it has one of its filters and audience, so
+        that tools of other documents do not hide each other.
+        """
+        bound = replace(self._bound(filters, audience), streaming=False)
+        named = name or tool_name(bound.filters, bound.audience)
+        return AnswerTool(bound, ToolMetadata(name=named, description=description or DESCRIPTION))
 
     def as_retriever(
         self, *, filters: Filters | None = None, audience: Audience | None = None, similarity_top_k: int | None = None
     ) -> BaseRetriever:
         """The whole search as a retriever, bound to these filters and audience.
 
-        The `embedding` of a QueryBundle, where it has one, takes the place of the question's own vector.
+        The `embedding` of a QueryBundle, where it has one, takes the place of the question's own vector. A score is the
+        cosine similarity (0 to 1) to the question, on which a SimilarityPostprocessor can cut; the order is that of the
+        whole search. A language model is shown each node's title, document and section.
         """
         return _SearchRetriever(self._bound(filters, audience), similarity_top_k or self.settings.retrieval.top_n)
 
@@ -503,57 +561,35 @@ class _SearchRetriever(BaseRetriever):
         self._engine = engine
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        request = self._engine._request(query_bundle.query_str, top_n=self.similarity_top_k)
-        if query_bundle.embedding is not None:
-            request = replace(request, embedding=tuple(query_bundle.embedding))
-        found = ((hit.node, hit.score) for hit in self._engine._find(request, record=True).ranking)
+        engine = self._engine
+        outcome = engine._find(engine._request_of(query_bundle, self.similarity_top_k), record=True)
+        ids = {hit.node.metadata["document_id"] for hit in outcome.ranking}
+        names = documents_shown(engine.database.engine, ids, engine.audience)
+        similarity = outcome.ledger.similarity
         return [
-            NodeWithScore(node=restored(node) if isinstance(node, TextNode) else node, score=score)
-            for node, score in found
+            NodeWithScore(node=_shown_node(hit.node, names), score=_likeness(similarity(hit.node.node_id), hit.score))
+            for hit in outcome.ranking
         ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _response(answer: Answer, trace: Trace) -> Response:
-    """An Answer as LlamaIndex's Response; its source nodes are the sources that sentences cite.
-
-    The metadata of an abstention have the nearest words and the questions that it offers.
-    """
-    scores = {candidate.node_id: candidate.final for candidate in trace.candidates}
-    nodes = []
-    for source in answer.sources:
-        if citing := [sentence for sentence in answer.sentences if source.n in sentence.citations]:
-            known = [scores[node_id] for node_id in source.node_ids if node_id in scores]
-            nodes.append(NodeWithScore(node=_source_node(source, citing), score=max(known, default=None)))
-    metadata: dict[str, Any] = {name: getattr(answer, name) for name in ("trace_id", "answered", "confidence")}
-    if not answer.answered:
-        metadata |= {"nearest": [near.words for near in answer.nearest], "follow_ups": list(answer.follow_ups)}
-    return Response(response=answer.answer, source_nodes=nodes, metadata=metadata)
+def _shown_node(node: BaseNode, names: Mapping[str, DocumentLinks]) -> BaseNode:
+    """The node with the caller's metadata and the name of its document, which a language model is shown."""
+    if not isinstance(node, TextNode):
+        return node
+    made = restored(node)
+    name = names.get(node.metadata["document_id"], DocumentLinks()).name
+    made.metadata = {**made.metadata, "document_name": name}
+    made.excluded_embed_metadata_keys = [*made.excluded_embed_metadata_keys, "document_name"]
+    shown = ("title", "section_path")
+    made.excluded_llm_metadata_keys = [key for key in made.excluded_llm_metadata_keys if key not in shown]
+    return made
 
 
-def _source_node(source: Source, citing: Sequence[Sentence]) -> TextNode:
-    names = ("n", "document_id", "title", "uri", "category", "page", "line_start", "line_end", "start", "end")
-    metadata = {
-        **{name: getattr(source, name) for name in names},
-        "document_name": source.documentName,
-        "section_path": list(source.section_path),
-        "node_ids": list(source.node_ids),
-        "sentences": [sentence.text for sentence in citing],
-        "verdicts": [sentence.verdict for sentence in citing],
-    }
-    shown = ("title", "section_path", "page")
-    return TextNode(
-        id_=f"{source.document_id}:{source.start}-{source.end}",
-        text=source.snippet,
-        start_char_idx=source.start,
-        end_char_idx=source.end,
-        metadata=metadata,
-        excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
-        excluded_embed_metadata_keys=[key for key in metadata if key not in shown],
-        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source.document_id)},
-    )
+def _likeness(similarity: float | None, score: float | None) -> float | None:
+    return score if similarity is None else min(max(similarity, 0.0), 1.0)
 
 
 def _log_query(
@@ -598,7 +634,7 @@ def _result(rank: int, hit: NodeWithScore, row: Candidate, known: Mapping[str, D
         sparse=row.sparse,
         fused=row.fused,
         factors=row.factors,
-        similarity=None if row.similarity is None else min(max(row.similarity, 0.0), 1.0),
+        similarity=_likeness(row.similarity, None),
         near_copies=tuple(known[other].name for other in row.also_in if other in known),
         uri=own.uri,
         lines_uri=own.lines_uri,

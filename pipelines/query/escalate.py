@@ -15,7 +15,6 @@ import numpy as np
 from llama_index.core.schema import QueryBundle
 from numpy.typing import ArrayLike, NDArray
 
-from config import prompts
 from pipelines.errors import FootnoteError
 from pipelines.models.consult import consult, reply_limit
 from pipelines.observe import log_failure
@@ -35,8 +34,8 @@ Vector = NDArray[np.float32]
 
 
 class Strategy(NamedTuple):
-    """A prompt, the text to search for that a reply to it holds (by reply and question), empty if none, and whether the
-    terms of the text are searched for beside its direction."""
+    """The name of a prompt, the text to search for that a reply to it holds (by reply and question), empty if none, and
+    whether the terms of the text are searched for beside its direction."""
 
     prompt: str
     parse: Callable[[str, str], str]
@@ -45,8 +44,8 @@ class Strategy(NamedTuple):
 
 # By the name in the settings. HyDE: Gao et al., ACL 2023, arXiv:2212.10496.
 STRATEGIES = {
-    "rewrite": Strategy(prompts.REWRITE, lambda reply, asked: next(iter(parse_queries(reply, asked, 1)), ""), True),
-    "hyde": Strategy(prompts.HYPOTHETICAL, parse_passage, False),
+    "rewrite": Strategy("rewrite", lambda reply, asked: next(iter(parse_queries(reply, asked, 1)), ""), True),
+    "hyde": Strategy("hypothetical", parse_passage, False),
 }
 
 
@@ -133,7 +132,7 @@ def _wording(search: Search, base: SearchOutcome, strategy: Strategy, seconds: f
     """
     assert search.llm is not None
     question = base.intent.search_text
-    messages = [("system", strategy.prompt), ("user", f"Question: {question}")]
+    messages = [("system", getattr(search.prompts, strategy.prompt)), ("user", f"Question: {question}")]
     seconds = reply_limit(search.llm, messages, reply_tokens=_REPLY_TOKENS, least=seconds)
     reply = consult(search.llm, messages, seconds=seconds, limit=MAX_REPLY, hint=_HINT)
     return strategy.parse(reply, question)

@@ -9,7 +9,7 @@ from functools import partial
 from statistics import fmean, pstdev
 from typing import Literal, Protocol, runtime_checkable
 
-from llama_index.core.llms.mock import MockLLM
+from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
@@ -165,9 +165,10 @@ class HybridRetriever(QueryFusionRetriever):
         Raises:
             ValueError: If the number of weights is not that of the retrievers.
         """
-        super().__init__(
-            list(retrievers), llm=MockLLM(), num_queries=1, use_async=False, similarity_top_k=similarity_top_k
-        )
+        # Not QueryFusionRetriever's own constructor: it wants a language model, for questions that are never generated.
+        super(QueryFusionRetriever, self).__init__()
+        self.similarity_top_k, self.num_queries, self.use_async = similarity_top_k, 1, False
+        self._retrievers = list(retrievers)
         self._legs = _by_name(retrievers)
         self._retriever_weights = list(weights or [1 / len(self._legs)] * len(self._legs))
         if len(self._retriever_weights) != len(self._legs):
@@ -175,6 +176,9 @@ class HybridRetriever(QueryFusionRetriever):
         self._fusion = fusion
         self._complete = complete
         self._observer = observer
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         queries = {name: copy(query_bundle) for name in self._legs}  # LlamaIndex's own write their vector into it

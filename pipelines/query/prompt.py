@@ -29,6 +29,7 @@ class WritingOptions:
         room: Maximum cl100k tokens of the whole prompt; None = no limit.
         keeps_prompts: True if the trace keeps the prompt and the reply.
         seconds: The limit of the whole reply.
+        rules: The system prompt, in place of the usual one.
     """
 
     persona: PersonaSettings
@@ -38,6 +39,7 @@ class WritingOptions:
     room: float | None = None
     keeps_prompts: bool = False
     seconds: float = 60.0
+    rules: str = ""
 
 
 def writing_options(settings: Settings, model: str, window: int) -> WritingOptions:
@@ -68,7 +70,7 @@ def build_messages(intent: QueryIntent, context: Context, history: Sequence[Turn
     reminder = REMINDER_JSON if options.output == "json" else REMINDER_PROSE
     asked = f"{QUESTION}{escape_delimiters(intent.question)}{meant}\n\n{reminder}"
     return [
-        ("system", answer_system(options.persona, options.output)),
+        ("system", options.rules or answer_system(options.persona, options.output)),
         ("user", f"{conversation}{context.text}\n\n{asked}"),
     ]
 

@@ -1,21 +1,26 @@
 """RETRIEVE: the dense and the sparse retriever, each bound to its filters and audience."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from llama_index.core import VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.storage.docstore.types import BaseDocumentStore
+from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError, RetrievalError
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
-from pipelines.store.lexical_index import LexicalIndex, with_pairs
+from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment, with_pairs
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import tokenise
@@ -108,6 +113,9 @@ class DenseRetriever(BaseRetriever):
             k, audience = self.similarity_top_k, scope.audience
             return self._store.dense(self._whiten(vector), k, look=self._look, filters=scope.filters, audience=audience)
 
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
     def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
         """The cosine similarity of each of these nodes to a question."""
         return self._store.similarities(self._whiten(self._embedder.vector(query_bundle)), node_ids)
@@ -123,6 +131,32 @@ class WeightedQuery(QueryBundle):
     term_weights: Mapping[str, float] | None = None
 
 
+class NodesInMemory:
+    """The nodes of a program and their BM25 index, in place of the stored ones; all that pass the program's filters."""
+
+    def __init__(self, nodes: Sequence[BaseNode], filters: MetadataFilters | None = None) -> None:
+        self._nodes = {node.node_id: node for node in nodes}
+        passes = build_metadata_filter_fn(lambda node_id: self._nodes[node_id].metadata, filters)
+        self._passing = {node_id for node_id in self._nodes if passes(node_id)}
+        words = ((node, " ".join(tokenise(node.get_content(MetadataMode.EMBED)))) for node in nodes)
+        segments = [Segment(node.node_id, node.ref_doc_id or node.node_id, terms) for node, terms in words]
+        self._index = LexicalIndex.build(segments, BM25Parameters())
+
+    def current(self, audience: Audience) -> LexicalIndex:
+        """The index."""
+        return self._index
+
+    def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
+        """The ids of the nodes that pass the program's filters; those of Footnote need stored nodes."""
+        if filters:
+            raise RetrievalError("Nodes in memory have no Filters.", hint="Give `filters` to from_defaults.")
+        return self._passing
+
+    def fetch(self, node_ids: Sequence[str], *, filters: Filters, audience: Audience) -> dict[str, BaseNode]:
+        """The nodes of these ids."""
+        return {node_id: self._nodes[node_id] for node_id in node_ids}
+
+
 class SparseRetriever(BM25Retriever):
     """A BM25Retriever over the stored index: the nodes of highest BM25, best first; scores are above 0.
 
@@ -134,8 +168,8 @@ class SparseRetriever(BM25Retriever):
 
     def __init__(
         self,
-        store: NodeReader,
-        indexes: LexicalIndexes,
+        store: "NodeReader | NodesInMemory",
+        indexes: "LexicalIndexes | NodesInMemory",
         scope: SearchScope = _ALL_NODES,
         *,
         similarity_top_k: int = 10,
@@ -150,11 +184,41 @@ class SparseRetriever(BM25Retriever):
         self._typo_weight = typo_weight
         self._last: tuple[QueryBundle, LexicalIndex, Mapping[str, float]] | None = None
 
+    @classmethod
+    def from_defaults(  # type: ignore[override]
+        cls,
+        index: VectorStoreIndex | None = None,
+        nodes: Sequence[BaseNode] | None = None,
+        docstore: BaseDocumentStore | None = None,
+        *,
+        similarity_top_k: int = 2,
+        filters: MetadataFilters | None = None,
+        **others: Any,
+    ) -> "SparseRetriever":
+        """A retriever over the nodes of a program, indexed in memory as stored ones are.
+
+        Raises:
+            ValueError: If not exactly one of index, nodes and docstore has nodes, or an option is one that this index
+                has not: its words and stems are its own.
+        """
+        if others:
+            raise ValueError(f"SparseRetriever has no {', '.join(sorted(others))}: its words and stems are its own.")
+        given = [each for each in (nodes, docstore and docstore.docs.values(), index and index.docstore.docs.values())
+                 if each]  # fmt: skip
+        if len(given) != 1:
+            raise ValueError("Pass exactly one of index, nodes and docstore, with nodes in it.")
+        held = NodesInMemory(list(given[0]), filters)
+        return cls(held, held, similarity_top_k=similarity_top_k)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         filters, audience = self._scope.filters, self._scope.audience
         with self._scope.observer.stage("sparse"):
             index, terms = self._terms(query_bundle)
-            allowed = self._store.matching_ids(filters, audience) if filters else None
+            in_memory = isinstance(self._store, NodesInMemory)
+            allowed = self._store.matching_ids(filters, audience) if filters or in_memory else None
             hits = index.search(terms, self.similarity_top_k, allowed)
             nodes = self._store.fetch([node_id for node_id, _ in hits], filters=filters, audience=audience)
         return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in hits if node_id in nodes]
@@ -181,3 +245,8 @@ class SparseRetriever(BM25Retriever):
     def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> None:
         """Refuse: the index is kept in the database and under FOOTNOTE_HOME."""
         raise NotImplementedError("Footnote's BM25 index is kept under FOOTNOTE_HOME, and needs no persist().")
+
+    @classmethod
+    def from_persist_dir(cls, path: str, encoding: str = "utf-8", **kwargs: Any) -> "SparseRetriever":
+        """Refuse, as `persist`."""
+        raise NotImplementedError("Footnote's BM25 index is kept under FOOTNOTE_HOME; build_query_engine opens it.")

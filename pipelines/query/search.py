@@ -9,6 +9,7 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from config.prompts import Prompts
 from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
@@ -35,6 +36,8 @@ from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import MAX_QUESTION_CHARACTERS, Audience, Evidence, Filters, Mode, QueryIntent, Trace, Turn
+
+_PROMPTS = Prompts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class Search:
     mark: Mark
     names: NameIndex
     embedder: QueryEmbedder
+    prompts: Prompts = _PROMPTS
     escalates: bool = True
 
     @property
@@ -228,7 +232,13 @@ class Search:
 
 
 def begin_search(
-    request: Request, settings: Settings, index: ModelIndex, llm: LLM | None = None, fingerprint: str = ""
+    request: Request,
+    settings: Settings,
+    index: ModelIndex,
+    llm: LLM | None = None,
+    *,
+    fingerprint: str = "",
+    prompts: Prompts = _PROMPTS,
 ) -> Search:
     """A search whose question is understood.
 
@@ -243,7 +253,8 @@ def begin_search(
         asked = checked(request.question)
         right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked
         right = right[:MAX_QUESTION_CHARACTERS]  # a corrected word may be longer
-        alone = partial(stand_alone, known=known, rewrite=partial(_rewritten, settings, llm, ledger))
+        rewrite = partial(_rewritten, settings=settings, llm=llm, ledger=ledger, prompt=prompts.condense)
+        alone = partial(stand_alone, known=known, rewrite=rewrite)
         intent = analyse(right, options, history=request.history, known=known, stand_alone=alone)
     if intent.follow_up:
         told = documents_told(request.history, lexical, index.store, request.audience)
@@ -252,17 +263,20 @@ def begin_search(
         intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
     embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
-    return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, snapshot.mark, known, embedder)
+    state = snapshot.mark
+    return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, state, known, embedder, prompts)
 
 
-def _rewritten(settings: Settings, llm: LLM | None, ledger: Ledger, question: str, turns: Sequence[Turn]) -> str:
+def _rewritten(
+    question: str, turns: Sequence[Turn], *, settings: Settings, llm: LLM | None, ledger: Ledger, prompt: str
+) -> str:
     """A follow-up as the language model rewrites it; empty without a model, or where it fails or is not usable."""
     options = settings.answer
     history = recent_turns(turns, tokens=options.history_tokens)
     if llm is None or options.condense == "rules" or not history:
         return ""
     try:
-        return rewrite_follow_up(question, history, llm, seconds=options.condense_seconds)
+        return rewrite_follow_up(question, history, llm, prompt, seconds=options.condense_seconds)
     except FootnoteError as error:
         log_failure("a follow-up is made whole by rules", error)
         ledger.note(f"The follow-up was made whole by rules, as the language model failed: {error}")

@@ -25,6 +25,8 @@ _KEPT_FIELDS = TextNode.model_fields.keys() - {"id_", "text"}
 _BETWEEN = "\n\n"  # between nodes without offsets
 _MOST_GAPS = 1.0  # as a share of the texts of the nodes
 _GAP = "\x00"  # in no text of a node
+_LIFTED = {"collection": str, "category": str, "title": str, "author": str, "kind": str, "year": int}
+_OF_NODES = ("category", "title", "kind", "year")
 _DERIVED = frozenset(
     "document_id collection visibility ordinal total start end line_start line_end page token_count ingested_at".split()
 )
@@ -111,6 +113,39 @@ def restored(node: TextNode) -> TextNode:
     return node.model_copy(update={"metadata": {**node.metadata, **(node.metadata.get("extra") or {})}})
 
 
+def still_stored(stored: Mapping[str, Embedded], added: Mapping[str, Embedded]) -> dict[str, Embedded]:
+    """The stored nodes of a document that stay beside added ones.
+
+    Those of another version of it go, as LlamaIndex's hash of the source tells, and those that say the same at the same
+    place: a document that is inserted again replaces itself, whatever ids its nodes have.
+    """
+    versions = {source.hash for each in added.values() if (source := each.node.source_node) and source.hash}
+    places = {_place(each.node) for each in added.values() if each.node.source_node and each.node.source_node.hash}
+
+    def stays(node: TextNode) -> bool:
+        version = node.source_node.hash if node.source_node else None
+        is_old = bool(versions) and version is not None and version not in versions
+        return not (is_old or _place(node) in places)
+
+    return {node_id: each for node_id, each in stored.items() if stays(each.node)}
+
+
+def _place(node: TextNode) -> tuple[int | None, int | None, str]:
+    return node.start_char_idx, node.end_char_idx, node.get_content()
+
+
+def lifted(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What the metadata of another program state of a document, where filters and boosts look for it."""
+    return {
+        key: stated[key]
+        for key, kind in _LIFTED.items()
+        if isinstance(stated.get(key), kind)
+        and not isinstance(stated[key], bool)
+        and stated[key]
+        and is_storable(stated[key])
+    }
+
+
 def _split(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """(the fields of NodeMetadata, the caller's keys) of a node from our parsers or from this store, or any other.
 
@@ -145,6 +180,7 @@ def _with_metadata(
         "parser": ADDED_NODES,
         "parser_version": 1,
         **given,
+        **{key: value for key, value in lifted(extra).items() if key in _OF_NODES},
         "collection": document.collection,
         "visibility": document.visibility,  # of the document as it is stored, never of a node
         **place,
@@ -216,9 +252,10 @@ def _new_document(
     """A document without text, with the title and the category of its first node; private if a node is."""
     first, _ = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
     given, extra = _split(first.metadata)
-    names = ("collection", "mime", "title", "category", "subcategory", "visibility")
+    names = ("collection", "mime", "title", "category", "subcategory", "visibility", "year")
     name = str(extra.get("file_name") or given.get("title") or document_id)
     facts = {"mime": "text/plain", "title": name, **{key: given[key] for key in names if key in given}}
+    facts |= {key: value for key, value in lifted(extra).items() if key != "kind"}
     if private or any(node.metadata.get("visibility") == "private" for node in nodes):
         facts["visibility"] = "private"
     return Document(

@@ -1,5 +1,6 @@
 """FootnoteVectorStore: a PGVectorStore whose methods write whole documents and read with bound filters."""
 
+import asyncio
 import hashlib
 import time
 from collections import Counter
@@ -23,7 +24,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Executable, Integer, R
 from config.settings import Settings
 from pipelines.errors import RetrievalError, StoreError
 from pipelines.store import documents as document_rows
-from pipelines.store.added_nodes import Embedded, embedded, replacement, restored
+from pipelines.store.added_nodes import Embedded, embedded, replacement, restored, still_stored
 from pipelines.store.database import Database, lock_documents, writing
 from pipelines.store.embedding_models import active_since
 from pipelines.store.embedding_statistics import StatisticsCache
@@ -86,7 +87,7 @@ class FootnoteVectorStore(NodeWriter):
     `add` writes whole documents, which are searched by vector and BM25, audited, listed and rolled back like ingested
     ones. Every `add`, `delete`, `delete_nodes` and `clear` is a run of the run log. LlamaIndex's methods see all
     documents; `dense` and the other reads of NodeReader take `Filters` and an audience. Keys and values of
-    MetadataFilters are bound parameters. The asynchronous methods call the synchronous ones.
+    MetadataFilters are bound parameters. The asynchronous methods run the synchronous ones in a thread.
     """
 
     def __init__(self, engine: Engine, table: str, dimension: int, *, versions_kept: int = 5) -> None:
@@ -97,7 +98,9 @@ class FootnoteVectorStore(NodeWriter):
         """Store nodes with their embeddings, one transaction a document; a node with a stored id replaces that node.
 
         A node belongs to the document of its `ref_doc_id`, else it is a document by itself. The other nodes of a stored
-        document stay. Metadata keys that NodeMetadata does not have are stored under `extra`.
+        document stay, unless they are of another version of it or say the same at the same place: what is inserted
+        again replaces itself. Of the caller's metadata `category`, `year`, `author`, `title`, `collection` and `kind`
+        are the document's and the node's, by which they are filtered and boosted; all are given back.
 
         Returns:
             The ids of the nodes, in their order.
@@ -210,31 +213,31 @@ class FootnoteVectorStore(NodeWriter):
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         """As `add`."""
-        return self.add(nodes, **kwargs)
+        return await asyncio.to_thread(self.add, nodes, **kwargs)
 
     async def adelete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
         """As `delete`."""
-        self.delete(ref_doc_id, **delete_kwargs)
+        await asyncio.to_thread(self.delete, ref_doc_id, **delete_kwargs)
 
     async def adelete_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **delete_kwargs: Any
     ) -> None:
         """As `delete_nodes`."""
-        self.delete_nodes(node_ids, filters, **delete_kwargs)
+        await asyncio.to_thread(self.delete_nodes, node_ids, filters, **delete_kwargs)
 
     async def aclear(self) -> None:
         """As `clear`."""
-        self.clear()
+        await asyncio.to_thread(self.clear)
 
     async def aget_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
         """As `get_nodes`."""
-        return self.get_nodes(node_ids, filters)
+        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
 
     async def aquery(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         """As `query`."""
-        return self.query(query, **kwargs)
+        return await asyncio.to_thread(self.query, query, **kwargs)
 
     def _chosen(self, node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> ColumnElement[bool]:
         """The condition of these ids and filters; None sets none."""
@@ -278,7 +281,7 @@ class FootnoteVectorStore(NodeWriter):
             taken = select(nodes.node_id).where(nodes.node_id.in_(list(added)), ~of_it).limit(1)
             if other := connection.execute(taken).scalar():
                 raise StoreError(f"Node {other} belongs to another document than {document_id}.")
-            kept = {**self._embedded(connection, of_it), **added}
+            kept = {**still_stored(self._embedded(connection, of_it), added), **added}
             for node_id in removed:
                 kept.pop(node_id, None)
             if not kept:

@@ -63,7 +63,7 @@ REMOTE: dict[str, RemoteLoader] = {  # by source kind: how its envelopes are loa
 
 # Raised whenever a loader makes another document of the same bytes: the documents of its type are then read again.
 VERSIONS: dict[str, int] = {
-    PLAIN: 7,
+    PLAIN: 8,
     MARKDOWN: 9,
     HTML: 7,
     PDF: 9,

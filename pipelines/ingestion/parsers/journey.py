@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -57,6 +58,7 @@ class JourneyParser(SpanParser):
         overlap_tokens: Maximum number of tokens that they share.
     """
 
+    category: ClassVar[str] = "journey"
     name: str = "journey"
     version: int = 2
     target_tokens: int = Field(default=450, ge=20)

@@ -13,12 +13,13 @@ from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import BaseNode, NodeRelationship, ObjectType, RelatedNodeInfo, TextNode
 from llama_index.core.schema import Document as LlamaDocument
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from pipelines.errors import ParseError
 from pipelines.facts import Facts, ProjectDetail, ProjectFacts, RepositoryFacts, records_of, repository_of
 from pipelines.ingestion.parsers.document_facts import with_document_records
 from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.store.added_nodes import lifted
 from pipelines.text import count_tokens, line_breaks
 from pipelines.types import Document, NodeMetadata
 
@@ -156,12 +157,14 @@ class CarriedDocument(LlamaDocument):
         return cls(id_=document.id, text=document.text, carried=document)
 
 
-def plain_document(node: BaseNode) -> Document:
+def plain_document(node: BaseNode, category: str = "generic") -> Document:
     """The Document of a LlamaIndex node that was made elsewhere: its text, and what its metadata states of the file.
 
-    Those are the keys of LlamaIndex's readers: `file_name`, `file_type`; and `title`.
+    Those are the keys of LlamaIndex's readers: `file_name`, `file_type`; and `title`, `category`, `year`, `author`,
+    `collection`.
     """
     text, stated = node.get_content(), node.metadata
+    given = {"category": category, **{key: value for key, value in lifted(stated).items() if key != "kind"}}
     sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Document(
         id=node.node_id,
@@ -174,7 +177,7 @@ def plain_document(node: BaseNode) -> Document:
         bytes=len(text.encode("utf-8", "surrogatepass")),
         file_sha=sha,
         content_sha=sha,
-        title=str(stated.get("title") or stated.get("file_name") or ""),
+        **{"title": str(stated.get("title") or stated.get("file_name") or ""), **given},
     )
 
 
@@ -193,7 +196,10 @@ class SpanParser(NodeParser):
         llm_metadata_keys: The metadata that a language model sees, likewise.
     """
 
+    model_config = ConfigDict(extra="forbid")  # a size that a parser does not have is an error
+
     embeds: ClassVar[bool] = False
+    category: ClassVar[str] = "generic"  # of a document of another program that states none
     name: str = ""
     version: int = 0
     include_prev_next_rel: bool = False
@@ -233,7 +239,7 @@ class SpanParser(NodeParser):
             document = given.carried
             pieces = with_document_records(document, self.split(document))
             return make_nodes(document, pieces, self.name, self.version)
-        document, extra = plain_document(given), given.metadata if self.include_metadata else {}
+        document, extra = plain_document(given, self.category), given.metadata if self.include_metadata else {}
         nodes = make_nodes(document, self.split(document), self.name, self.version, extra)
         source = given.source_node or given.as_related_node_info()
         for node in nodes:

@@ -109,7 +109,7 @@ def _write_within_window(
     from pipelines.models.llm import limited, window_of  # its libraries take a second to import
 
     ledger, window = search.ledger, window_of(llm, search.settings.llm)
-    options = writing_options(search.settings, search.llm_name, window)
+    options = replace(writing_options(search.settings, search.llm_name, window), rules=search.prompts.answer)
     llm = limited(llm, search.settings.llm.reply_tokens(window))
     turns = recent_turns(search.request.history, tokens=search.settings.answer.history_tokens)
     dropped_before = task.context.dropped

@@ -44,11 +44,14 @@ class CandidateCut(BaseNodePostprocessor):
 
 
 class MinScore(CandidateCut):
-    """Keeps the nodes whose similarity to the question is at least `least`, and those whose similarity is not known."""
+    """Keeps the nodes whose similarity to the question is at least `least`, and those whose similarity is not known.
+
+    Scores are no similarities: a program says where a node's is found, as in `MinScore(least=0.3, similarity=of.get)`.
+    """
 
     why: ClassVar[str] = "min_score"
     least: float
-    similarity: Similarity = Field(no_similarity, exclude=True, repr=False)
+    similarity: Similarity = Field(exclude=True, repr=False)
 
     def kept(self, nodes: Sequence[BaseNode]) -> Collection[int]:
         similarities = [self.similarity(node.node_id) for node in nodes]

@@ -81,13 +81,16 @@ _REPLY_TOKENS = 40  # by which its time is expected
 _KEPT = 0.5  # of the follow-up's own terms
 
 
-def rewrite_follow_up(question: str, history: Sequence[Turn], llm: LLM, *, seconds: float) -> str:
+def rewrite_follow_up(
+    question: str, history: Sequence[Turn], llm: LLM, prompt: str = CONDENSE, *, seconds: float
+) -> str:
     """The follow-up as a question that is understood alone; empty when the model's reply is none.
 
     Args:
         question: The follow-up.
         history: The turns before it, oldest first, within their budget.
         llm: Asked once.
+        prompt: The system prompt.
         seconds: It is given up after so many, or after what its measured speed makes expect.
 
     Raises:
@@ -99,7 +102,7 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], llm: LLM, *, secon
         f"User: {escape_delimiters(turn.question)}\nAnswer: {escape_delimiters(turn.answer)}" for turn in history
     )
     quoted = f"<<conversation {key}>>\n{conversation}\n<</conversation {key}>>\n\nFollow-up: {question}"
-    messages = [("system", CONDENSE), ("user", quoted)]
+    messages = [("system", prompt), ("user", quoted)]
     limit = reply_limit(llm, messages, reply_tokens=_REPLY_TOKENS, least=seconds)
     reply = consult(llm, messages, seconds=limit, limit=MAX_REPLY, hint=_HINT)
     return checked_rewrite(reply, question, history)

@@ -8,6 +8,7 @@ from typing import Any
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, TextNode
 
+from config.prompts import Prompts
 from config.settings import Settings
 from pipelines.answers import Source
 from pipelines.query.search import Request
@@ -53,6 +54,7 @@ class FakeSearch:
     mark: Mark = field(default_factory=lambda: Mark(7, 7))
     ledger: Ledger = field(default_factory=Ledger)
     escalates: bool = True
+    prompts: Prompts = field(default_factory=Prompts)
     model: str = "hashed"
 
     @property

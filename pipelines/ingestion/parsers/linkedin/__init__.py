@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -186,6 +186,7 @@ class LinkedInParser(SpanParser):
         max_tokens: Maximum size of a node in cl100k tokens.
     """
 
+    category: ClassVar[str] = "linkedin"
     name: str = "linkedin"
     version: int = 8
     max_tokens: int = Field(default=800, ge=50)

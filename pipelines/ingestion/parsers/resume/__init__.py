@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -280,6 +280,7 @@ class ResumeParser(SpanParser):
         max_tokens: Maximum size of a node in cl100k tokens.
     """
 
+    category: ClassVar[str] = "resume"
     name: str = "resume"
     version: int = 22
     max_tokens: int = Field(default=800, ge=50)
