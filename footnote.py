@@ -30,6 +30,12 @@ def __getattr__(name: str) -> Any:
     return getattr(pipelines, name)
 
 
+def __dir__() -> list[str]:
+    import pipelines
+
+    return [*pipelines.__all__, "__version__"]
+
+
 if __name__ == "__main__":
     from app.cli import main
 

@@ -4,8 +4,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal
+from html import escape
+from typing import Any, Literal
 
+from pipelines.display import clip, frame, link, with_footnotes
 from pipelines.structure import Structure, structure_of
 from pipelines.types import CondensedBy, Filters
 
@@ -53,6 +55,13 @@ class Source:
         """The elements, sentences and markup of the snippet, in its offsets."""
         is_own = self.structure is not None and self.structure.text == self.snippet
         return self.structure if self.structure and is_own else _structure_of_snippet(self.snippet)
+
+    @property
+    def label(self) -> str:
+        """Its document and place on one line: title, name, page or lines, sections."""
+        where = f"p. {self.page}" if self.page else f"lines {self.line_start}–{self.line_end}"
+        named = self.title if self.title == self.documentName else f"{self.title} ({self.documentName})"
+        return ", ".join(filter(None, (named, where, " > ".join(self.section_path))))
 
     @property
     def sentences(self) -> Sequence[tuple[int, int]]:
@@ -161,7 +170,7 @@ class Conflict:
     sides: tuple[Citation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """An answer: sentences with verified citations, or an abstention that says what was searched.
 
@@ -198,6 +207,59 @@ class Answer:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, int] = field(default_factory=dict)
     cost: float | None = None
+
+    @property
+    def cited(self) -> tuple[Source, ...]:
+        """The sources that its sentences and conflicts cite, by number."""
+        told = [n for sentence in self.sentences for n in sentence.citations]
+        numbers = {*told, *(side.n for conflict in self.conflicts for side in conflict.sides)}
+        return tuple(source for source in self.sources if source.n in numbers)
+
+    def quotes(self) -> dict[int, str]:
+        """By the number of a cited source, the words that sentences cite it for; its text where they state none."""
+        evidence = [each for sentence in self.sentences for each in sentence.evidence]
+        evidence += [side for conflict in self.conflicts for side in conflict.sides]
+        own = {source.n: dict.fromkeys(each.quote for each in evidence if each.n == source.n) for source in self.cited}
+        return {source.n: " … ".join(own[source.n]) or source.words for source in self.cited}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each sentence and source that it cites."""
+        names = {source.n: source.documentName for source in self.sources}
+        return frame(
+            {"sentence": sentence.text, "verdict": sentence.verdict, "n": n, "document": names.get(n or 0, ""),
+             "quote": " … ".join(each.quote for each in sentence.evidence if each.n == n)}
+            for sentence in self.sentences
+            for n in sentence.citations or (None,)
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = (f"[{source.n}] {source.label}" for source in self.cited)
+        return "\n".join([self.answer, *lines])
+
+    def __repr__(self) -> str:
+        kind = f"{self.confidence} confidence, {len(self.cited)} sources" if self.answered else "an abstention"
+        return f"<Answer: {clip(self.answer, 80)!r} ({kind})>"
+
+    def _repr_html_(self) -> str:
+        quotes, anchor = self.quotes(), f"footnote-{self.trace_id or 'answer'}"
+        conflicts = [f"<p><em>Sources disagree: {with_footnotes(each.said, quotes, anchor)}</em></p>"
+                     for each in self.conflicts]  # fmt: skip
+        items = [
+            f'<li id="{anchor}-{source.n}" value="{source.n}">{link(source.label, source.lines_uri or source.uri)}'
+            f"<blockquote>{escape(quotes[source.n])}</blockquote></li>"
+            for source in self.cited
+        ]
+        near = [f"<li>{escape(clip(each.words))} <small>{escape(each.label)}</small></li>" for each in self.nearest]
+        end = f"{self.mode} {self.model}, confidence {self.confidence}" if self.answered else "no answer; only near:"
+        parts = [f"<p>{with_footnotes(self.answer, quotes, anchor)}</p>", *conflicts]
+        parts += [f"<ol>{''.join(items)}</ol>"] if items else []
+        parts += [f"<small>{escape(end)}</small>", *([f"<ul>{''.join(near)}</ul>"] if not self.answered else [])]
+        return f"<div>{''.join(parts)}</div>"
+
+    def _repr_markdown_(self) -> str:
+        quotes = self.quotes()
+        sources = (f"**[{source.n}]** {source.label}\n\n> {clip(quotes[source.n])}" for source in self.cited)
+        return "\n\n".join([self.answer, *sources])
 
 
 @dataclass(frozen=True, slots=True)

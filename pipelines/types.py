@@ -1,13 +1,15 @@
 """The value types that cross stages: frozen, and free of LlamaIndex."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
+from html import escape
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from pipelines.display import clip, frame, html_table, markdown_table
 from pipelines.facts import Facts
 
 Audience = Literal["owner", "visitor"]
@@ -448,7 +450,7 @@ class IngestItem:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class IngestReport:
     """The report of a run: one item a document, in the order of the plan; `stopped` if it was ended early.
 
@@ -471,6 +473,18 @@ class IngestReport:
     def counts(self) -> dict[Outcome, int]:
         """The number of documents with each outcome."""
         return {outcome: self.count(outcome) for outcome in get_args(Outcome)}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each document."""
+        return frame(map(asdict, self.items))
+
+    def __repr__(self) -> str:
+        done = ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items() if count)
+        return f"<IngestReport: run {self.run_id}, {done or 'nothing to do'}, {self.nodes} nodes>"
+
+    def _repr_html_(self) -> str:
+        rows = ((each.document, each.outcome, each.nodes, each.message) for each in self.items)
+        return f"<p>{escape(repr(self)[1:-1])}</p>" + html_table(("document", "outcome", "nodes", "message"), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,7 +521,7 @@ class SearchResult:
     lines_uri: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchReport:
     """A ranking for a question, and why it is so."""
 
@@ -522,3 +536,26 @@ class SearchReport:
     def notes(self) -> tuple[str, ...]:
         """Remarks for the reader, each once: a search that failed, a word that was respelt."""
         return tuple(dict.fromkeys(self.trace.notes))
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame of the results: place, scores and text of each."""
+        return frame(dict(zip(_COLUMNS, row, strict=True)) for row in self._rows())
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        for each in self.results:
+            ranks = (each.dense and each.dense.rank, each.sparse and each.sparse.rank)
+            path = " > ".join(each.section_path)
+            yield (each.rank, each.document_name, path, each.page, each.similarity, *ranks, each.score, each.text)
+
+    def __repr__(self) -> str:
+        return f"<SearchReport: {len(self.results)} results for {self.query!r}>"
+
+    def _repr_html_(self) -> str:
+        rows = ((*cells, clip(text)) for *cells, text in self._rows())
+        return html_table(_COLUMNS, rows) + "".join(f"<p><em>{escape(note)}</em></p>" for note in self.notes)
+
+    def _repr_markdown_(self) -> str:
+        return markdown_table(_COLUMNS, ((*cells, clip(text)) for *cells, text in self._rows()))
+
+
+_COLUMNS = ("rank", "document", "section", "page", "similarity", "dense", "sparse", "score", "text")

@@ -31,6 +31,8 @@ def test_the_public_names_are_those_of_pipelines() -> None:
     assert set(footnote.__all__) == set(pipelines.__all__)
     assert all(getattr(footnote, name) is getattr(pipelines, name) for name in footnote.__all__)
     assert footnote.__version__
+    assert set(dir(footnote)) == {*pipelines.__all__, "__version__"}
+    assert dir(pipelines) == sorted(pipelines.__all__)
 
 
 def test_the_module_runs_the_command_line_beside_modules_of_the_same_names(clash: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import config
 from config.parts import CUTS, PARTS
 from config.settings import Settings
+from pipelines.display import frame, html_table, markdown_table
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.evaluation.corpus import Progress, document_id, index_dataset, no_progress
 from pipelines.evaluation.datasets import Dataset, load_beir
@@ -133,7 +134,7 @@ def index_judged_sets(
     return list(sets.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Experiment:
     """The measures of systems on one or several judged sets, whose names are joined by ` + `.
 
@@ -147,6 +148,23 @@ class Experiment:
     per_topic: dict[str, dict[str, Scores]]
     comparisons: dict[str, dict[str, Comparison]]
     fingerprint: str
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each system and a column for each measure."""
+        return frame({"system": name, **measured} for name, measured in self.systems.items())
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        measures = list(next(iter(self.systems.values()), {}))
+        return ["system", *measures], [[name, *row.values()] for name, row in self.systems.items()]
+
+    def __repr__(self) -> str:
+        return f"<Experiment: {len(self.systems)} systems, {self.topics} topics of {self.dataset}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def _repr_markdown_(self) -> str:
+        return markdown_table(*self._table())
 
 
 def run_experiment(
