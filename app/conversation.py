@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pipelines.answers import Answer, Citation, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
@@ -32,7 +31,7 @@ class Exchange:
         id: Of the stored message; 0 where it could not be stored.
         is_stopped: True if the reader stopped it, or asked something else instead.
         waits_for: The job that has to end before it is answered; 0 for none.
-        shown: What its widget shows; made once, when it is finished.
+        shown: What its widget shows, as JSON; made once, when it is finished.
     """
 
     question: str
@@ -49,7 +48,7 @@ class Exchange:
     id: int = 0
     is_stopped: bool = False
     waits_for: int = 0
-    shown: dict[str, Any] = field(default_factory=dict)
+    shown: str = ""
 
     @classmethod
     def of(cls, message: Message) -> "Exchange":
@@ -90,7 +89,7 @@ class Exchange:
 
     def begin(self) -> None:
         """Forget what had arrived, so that it is answered from the beginning."""
-        self.pieces, self.sentences, self.sources, self.preview, self.shown = [], [], {}, None, {}
+        self.pieces, self.sentences, self.sources, self.preview, self.shown = [], [], {}, None, ""
         self.answer, self.problem, self.is_stopped, self.has_follow_ups = None, None, False, False
 
     @property

@@ -1,5 +1,6 @@
 """Widgets from plain data: answers with their footnotes, the source panel, uploads, errors."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -166,9 +167,9 @@ def answer(
     if entry.problem:
         problem(*entry.problem)
     if entry.pieces or entry.answer:
-        entry.shown = entry.shown or _shown(entry)
+        entry.shown = entry.shown or json.dumps(_shown(entry))
         said = {"open": opened and {"n": opened[0], "sentence": opened[1]}, "latest": latest}
-        _answer(key=key, data=entry.shown | said, on_open_change=on_open)
+        _answer(key=key, data=[entry.shown, said], on_open_change=on_open)  # in a dict Streamlit looks for tables
     elif not entry.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')
 

@@ -13,6 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from app import render, session
 from app.answer_markdown import as_markdown
 from app.chat_engine import ChatEngine
+from app.components.sharing import share_link
 from app.conversation import Exchange
 from app.page_picture import page_picture
 from app.reader import reader_data
@@ -26,7 +27,7 @@ from pipelines.types import LineBox
 _MOST = 1000  # characters
 
 
-def ask(engine: ChatEngine, exchange: Exchange) -> None:
+def _thumbs(engine: ChatEngine, exchange: Exchange) -> None:
     """Thumbs for an answer; after a thumb down a line for words, after either thanks."""
     query = _query(engine, exchange)
     if not query:
@@ -202,22 +203,35 @@ def _reader() -> str:
     return hashlib.sha256(f"reader:{read}".encode()).hexdigest()[:32]
 
 
-def save_menu(engine: ChatEngine, exchange: Exchange, key: str) -> None:
-    """Offer an answer that has begun as Markdown, a finished one also as a pack."""
+def actions(engine: ChatEngine, exchange: Exchange, key: str, *, is_last: bool) -> None:
+    """What can be done with an answer that has begun: a link, files, thumbs; those of an earlier one in one menu."""
     if not (exchange.pieces or exchange.answer):
         return
-    with st.popover("Save", icon=":material/download:", type="tertiary", key=f"save_{key}"):
-        st.download_button("As Markdown", partial(as_markdown, exchange), file_name="answer.md", mime="text/markdown",
-                           key=f"download_{key}", type="tertiary", icon=":material/description:", on_click="ignore",
-                           help="This answer with its sources")  # fmt: skip
-        if exchange.answer:
-            st.download_button(
-                "As a pack", partial(engine.archived_pack, exchange.answer, exchange.before, exchange.filters),
-                file_name="answer.zip", mime="application/zip", key=f"download_pack_{key}", type="tertiary",
-                icon=":material/inventory_2:", on_click="ignore",
-                help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it "
-                "again and says what changed.",
-            )  # fmt: skip
+    menu = st.popover("Share or save" if is_last else "", icon=":material/more_horiz:", type="tertiary",
+                      key=f"more_{key}", on_change="rerun", help="A link to this answer, or a file")  # fmt: skip
+    if menu.open:
+        with menu:
+            share_link(engine, exchange, key)
+            _downloads(engine, exchange, key)
+            if not is_last:
+                _thumbs(engine, exchange)
+    if is_last:
+        _thumbs(engine, exchange)
+
+
+def _downloads(engine: ChatEngine, exchange: Exchange, key: str) -> None:
+    """An answer as Markdown, a finished one also as a pack."""
+    st.download_button("As Markdown", partial(as_markdown, exchange), file_name="answer.md", mime="text/markdown",
+                       key=f"download_{key}", type="tertiary", icon=":material/description:", on_click="ignore",
+                       help="This answer with its sources")  # fmt: skip
+    if exchange.answer:
+        st.download_button(
+            "As a pack", partial(engine.archived_pack, exchange.answer, exchange.before, exchange.filters),
+            file_name="answer.zip", mime="application/zip", key=f"download_pack_{key}", type="tertiary",
+            icon=":material/inventory_2:", on_click="ignore",
+            help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it "
+            "again and says what changed.",
+        )  # fmt: skip
 
 
 def upload_box(engine: ChatEngine, label: str) -> None:

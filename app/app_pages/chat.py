@@ -12,7 +12,7 @@ from app.chat_engine import ChatEngine
 from app.components.answering import answer_question, wait_for_the_other_tab
 from app.components.conversations import conversation_list, draft_keeper
 from app.components.filters import filter_bar
-from app.components.sharing import share_button, shared_page
+from app.components.sharing import shared_page
 from app.components.tray import tray
 from app.conversation import Exchange, read_with
 from app.shelf import Shelf, starters
@@ -147,12 +147,12 @@ def _show_entry(engine: ChatEngine, entry: Exchange, index: int) -> None:
     widgets.alone_chip(entry, key)
     render.answer(entry, key, here, _opener(engine, key, index), latest=is_last)
     widgets.everywhere_button(entry, key)
-    with st.container(key=f"actions_{key}", horizontal=True, vertical_alignment="center", gap="small"):
-        if is_last:
+    if is_last:
+        with st.container(key="actions", horizontal=True, vertical_alignment="center", gap="small"):
             _once_more(engine, entry)
-        share_button(engine, entry, key)
-        widgets.save_menu(engine, entry, key)
-        widgets.ask(engine, entry)
+            widgets.actions(engine, entry, key, is_last=True)
+    else:
+        widgets.actions(engine, entry, key, is_last=False)
 
 
 def _once_more(engine: ChatEngine, last: Exchange) -> None:

@@ -22,7 +22,8 @@ function about(mark) {
   return lines;
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [answer, state], parentElement, setTriggerValue }) {
+  const data = { ...JSON.parse(answer), ...state };
   const known = parentElement.querySelector(".fn-answer");
   const root = known ?? parentElement.appendChild(make("div", "fn-answer"));
   const pressed = [...root.querySelectorAll("button")].indexOf(document.activeElement);

@@ -9,8 +9,10 @@ from app import persistence, render, session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.typeset import literal
+from pipelines.answers import Preview
 from pipelines.errors import FootnoteError
 
+_PACE = 0.1  # seconds between two pictures of an answer that is written
 _PATIENCE = 120.0  # seconds that a question waits for the files that came with it
 
 
@@ -26,9 +28,13 @@ def answer_question(engine: ChatEngine, exchange: Exchange) -> None:
     exchange.begin()
     with persistence.answering(exchange.id):
         _wait_for_files(engine, exchange, slot)
-        for _ in exchange.follow(engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)):
-            if exchange.answer is None:
+        shown = time.monotonic()
+        events = engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)
+        for event in exchange.follow(events):
+            is_due = isinstance(event, Preview) or time.monotonic() >= shown + _PACE
+            if is_due and exchange.answer is None:
                 render.running(slot, exchange)
+                shown = time.monotonic()
     exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
     persistence.store_outcome(stored, exchange)
 

@@ -1,4 +1,4 @@
-"""Share links: a button that makes one for an answer, and the page that one leads to."""
+"""Share links: how one is made for an answer, and the page that one leads to."""
 
 from functools import partial
 from urllib.parse import urlsplit, urlunsplit
@@ -14,22 +14,20 @@ from pipelines.observe import log_failure
 from pipelines.store.conversations import Archive
 
 
-def share_button(engine: ChatEngine, exchange: Exchange, key: str) -> None:
+def share_link(engine: ChatEngine, exchange: Exchange, key: str) -> None:
     """Offer a link to a finished answer; it is made only when asked, and can be revoked."""
     if exchange.answer is None or not exchange.id:
         return
     stored = session.archive(engine)
-    with st.popover("Share", icon=":material/link:", type="tertiary", key=f"share_{key}"):
-        token = _tokens(stored).get(exchange.id)
-        if token:
-            st.caption("Whoever has this link can read this answer with the sources that it cites.")
-            st.code(_address(token), language=None)
-            st.button("Stop sharing", key=f"revoke_{key}", icon=":material/link_off:", on_click=_revoke,
-                      args=(stored, exchange.id))  # fmt: skip
-        else:
-            st.caption("Makes a link to this one answer. Private documents are left out of it.")
-            st.button("Make a link", key=f"link_{key}", icon=":material/add_link:", on_click=_share,
-                      args=(stored, exchange.id))  # fmt: skip
+    if token := _tokens(stored).get(exchange.id):
+        st.caption("Whoever has this link can read this answer with the sources that it cites.")
+        st.code(_address(token), language=None)
+        st.button("Stop sharing", key=f"revoke_{key}", icon=":material/link_off:", on_click=_revoke,
+                  args=(stored, exchange.id))  # fmt: skip
+    else:
+        st.caption("Makes a link to this one answer. Private documents are left out of it.")
+        st.button("Make a link", key=f"link_{key}", icon=":material/add_link:", on_click=_share,
+                  args=(stored, exchange.id))  # fmt: skip
 
 
 def shared_page(engine: ChatEngine, token: str) -> None:

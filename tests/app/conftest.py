@@ -58,10 +58,17 @@ def ask(at: AppTest, question: str) -> AppTest:
     return at.chat_input(key="question").set_value(question).run()
 
 
+def opened(at: AppTest, menu: str) -> AppTest:
+    """The page with a menu opened, whose widgets are made only then."""
+    at.session_state[menu] = True
+    return at.run()
+
+
 def answers(at: AppTest) -> list[dict[str, Any]]:
     """What each answer's widget is given, oldest first."""
     widgets = (element.proto for element in at.get("bidi_component"))
-    return [json.loads(proto.json) for proto in widgets if proto.component_name == "footnote_answer"]
+    found = [json.loads(proto.json) for proto in widgets if proto.component_name == "footnote_answer"]
+    return [json.loads(shown) | state for shown, state in found]
 
 
 def opened_source(at: AppTest) -> dict[str, Any] | None:

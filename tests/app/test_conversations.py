@@ -16,7 +16,7 @@ from pipelines.answers import Answer, Token
 from pipelines.errors import ServiceUnavailable
 from pipelines.store.conversations import Conversation, ConversationRow, Message
 from pipelines.types import Filters, Turn
-from tests.app.conftest import answers, ask, html, words
+from tests.app.conftest import answers, ask, html, opened, words
 from tests.app.fakes import RESUME, FakeArchive, FakeEngine, answered, sentence, source
 
 Open = Callable[[], AppTest]
@@ -97,7 +97,7 @@ def test_the_search_narrows_the_list_and_says_if_nothing_is_there(chat: Open) ->
 def test_a_question_that_was_interrupted_is_asked_again_on_the_next_load(engine: FakeEngine, chat: Open) -> None:
     whole = engine.script[ORGANS]
     engine.script[ORGANS] = [Token("She tuned "), StopException()]
-    at = chat()
+    at = opened(chat(), "filter_menu")
     at.multiselect(key="filter_year").select(2019).run()
     at.chat_input(key="question").set_value(ORGANS).run()
     [message] = engine.stored.kept["c1"][1]
@@ -177,7 +177,7 @@ def test_an_answer_is_given_where_nothing_can_be_stored(
 
 
 def test_an_answer_is_shared_by_a_link_until_that_is_revoked(engine: FakeEngine, chat: Open) -> None:
-    at = ask(ask(chat(), ORGANS), LEITH)
+    at = opened(ask(ask(chat(), ORGANS), LEITH), "more_answer_1")
     at.button(key="link_answer_1").click().run()
     assert at.code[0].value.endswith("a=token2")
     shared = AppTest.from_file(at._script_path, default_timeout=30)
