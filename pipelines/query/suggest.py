@@ -99,19 +99,21 @@ def offered(
 ) -> tuple[str, ...]:
     """The stored questions that are nearest to one that was not answered, one of each document.
 
-    By the share of its terms' weight (idf) that they have, and by the place of their document among the nearest.
+    By the share of its terms' weight (idf) that they have, and by the place of their document among the nearest; those
+    about a heading that share no term with it come last.
     """
     near = list(dict.fromkeys(source.document_id for source in answer.nearest))
     terms = _matter(answer.condensed or answer.question)
     whole = sum(map(idf, terms)) or 1.0
     nearness = {document: 1 - place / len(near) for place, document in enumerate(near)}
     told = [_matter(question) for question in (answer.question, answer.condensed, *(turn.question for turn in history))]
-    ranked = sorted(
-        stored,
-        key=lambda one: -sum(map(idf, terms & _matter(one.question))) / whole - nearness.get(one.document_id, 0),
-    )
+
+    def rank(one: StoredQuestion) -> tuple[bool, float]:
+        shared = sum(map(idf, terms & _matter(one.question))) / whole
+        return not (shared or one.is_sure), -shared - nearness.get(one.document_id, 0)
+
     chosen: dict[str, str] = {}
-    for each in ranked:
+    for each in sorted(stored, key=rank):
         matter = _matter(each.question)
         is_new = each.document_id not in chosen and all(jaccard(matter, other) < _SAME for other in told)
         if is_new and len(chosen) < limit:

@@ -6,9 +6,10 @@ import pytest
 
 from pipelines.answers import Answer, Citation, Sentence
 from pipelines.facts import CareerRecord, EducationFacts, JobFacts, LanguageFacts, ProjectFacts
-from pipelines.query.suggest import Span, proposals, suggest
+from pipelines.query.suggest import Span, offered, proposals, suggest
 from pipelines.store.documents import DocumentSection
 from pipelines.store.facts import Fact
+from pipelines.store.questions import StoredQuestion
 from pipelines.types import Turn
 from tests.unit.query.builders import source
 
@@ -195,3 +196,18 @@ def test_what_was_asked_is_not_suggested_in_whatever_words(asked: str) -> None:
     assert suggested(replies, asked=asked) == ()
     assert suggested(replies, history=(Turn(asked, "With a burnisher."),)) == ()
     assert suggested(replies) == (TUNING,)
+
+
+@pytest.mark.parametrize(
+    ("asked", "order"),
+    [
+        ("What is her favourite food?", ("What is saltlick?", VOICING)),
+        ("Who voiced the rank?", (VOICING, "What is saltlick?")),
+    ],
+)
+def test_after_an_abstention_a_heading_is_offered_last_unless_it_shares_a_word(
+    asked: str, order: tuple[str, ...]
+) -> None:
+    stored = [StoredQuestion(VOICING, "Reeds"), StoredQuestion("What is saltlick?", "saltlick", is_sure=True)]
+    answer = reply(asked, answered=False, sentences=(), sources=(), nearest=(SOURCE,))
+    assert offered(answer, (), stored, idf=lambda _: 1.0, limit=2) == order
