@@ -66,7 +66,7 @@ VERSIONS: dict[str, int] = {
     PLAIN: 8,
     MARKDOWN: 9,
     HTML: 7,
-    PDF: 9,
+    PDF: 10,
     DOCX: 6,
     PPTX: 6,
     XLSX: 6,

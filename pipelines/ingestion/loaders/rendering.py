@@ -18,7 +18,7 @@ _NOTE_CHARACTERS = 60
 _LINE_CHARACTERS = 120
 _HEAVY_CHARACTERS = 300
 _HEAD_CHARACTERS = 40
-DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b")
+DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}/\d{2,4}\b|(?<!\w)['’]\d\d\b")
 _BARE_DATE = 30
 _STOPS = tuple(".!?:;,")
 

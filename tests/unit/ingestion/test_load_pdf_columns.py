@@ -7,6 +7,9 @@ import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
+from pipelines.ingestion.loaders.pdf.columns import Gutter, _are_dates_beside
+from pipelines.ingestion.loaders.pdf.lines import PdfLine
+
 BODY, BOLD = "Helvetica", "Helvetica-Bold"
 PROSE = [
     "The harbour was quiet when the first boat came in,",
@@ -510,14 +513,38 @@ def test_a_section_title_is_not_joined_with_a_label_below_it_in_the_same_type(lo
     assert "Core Competencies" in [document.text[b.start : b.end] for b in document.blocks]
 
 
-def test_dates_in_a_narrow_column_at_the_right_are_no_text_beside_notes(load_bytes, make_pdf) -> None:
+@pytest.mark.parametrize(
+    ("first", "last"), [("Sept 2019 – Feb", "2021"), ("Sept '19 – Feb", "'21"), ("2019", "to 2021")]
+)
+def test_dates_in_a_narrow_column_at_the_right_are_no_text_beside_notes(load_bytes, make_pdf, first, last) -> None:
     page = [(60, 790, "Ann Lee", BOLD, 20)]
     for n, (role, company) in enumerate((("Cook", "Halden Foods"), ("Baker", "Quillon Brothers"), ("Waiter", "Pell"))):
         y = 740 - 80 * n
-        page += [(60, y, role, BOLD, 10), right_aligned("Sept 2019 – Feb", 550, y), right_aligned("2021", 550, y - 13)]
+        page += [(60, y, role, BOLD, 10), right_aligned(first, 550, y), right_aligned(last, 550, y - 13)]
         page += column([company, "Ran a kitchen of eighteen people and its budget"], 60, y - 26)
     text = load_bytes(make_pdf([page]), "a.pdf").text
-    assert text.count("\tSept 2019 – Feb 2021") == 3
+    assert text.count(f"\t{first} {last}") == 3
+
+
+def test_years_left_of_a_text_are_no_dates_of_the_column_left_of_them() -> None:
+    def line(text: str, x: float, y: float) -> PdfLine:
+        return PdfLine(text, page=1, x0=x, x1=x + 5 * len(text), y=y, size=10, bold=False)
+
+    skills = [line(skill, 60, 700 - 13 * n) for n, skill in enumerate(("Diving", "Plating", "Sampling"))]
+    dates = [line(year, 230, 700 - 13 * n) for n, year in enumerate(("2021", "2023", "2019"))]
+    names = [line(name, 280, 700 - 13 * n) for n, name in enumerate(("Cook", "Halden Foods", "Baker"))]
+    assert _are_dates_beside(Gutter(230, [], skills, dates, []))
+    assert not _are_dates_beside(Gutter(230, [], skills, [*dates, *names], []))
+
+
+def test_labels_of_skills_are_no_titles_in_a_gutter(load_bytes, make_pdf) -> None:
+    groups = [("Programming", "R, Go, SQL"), ("Platforms", "Linux, AWS"), ("Languages", "English, German")]
+    page = [(60, 790, "Ann Lee", BOLD, 20), (60, 740, "Skills", BOLD, 14), (320, 740, "Experience", BOLD, 14)]
+    for number, (label, listed) in enumerate(groups):
+        page += [(60, 720 - 26 * number, label, BODY, 10), (140, 720 - 26 * number, listed, BODY, 10)]
+    jobs = ["Cook, Halden Foods", "2019 – 2021", *PROSE, "Baker, Pell Brothers", "2015 – 2019", *PROSE]
+    text = load_bytes(make_pdf([[*page, *column(jobs, 320, 720, 13)]]), "a.pdf").text
+    assert text.index("Languages") < text.index("Experience") < text.index("Cook")
 
 
 def test_a_line_that_begins_in_another_font_than_the_last_ended_in_begins_a_block(load_bytes, make_pdf) -> None:

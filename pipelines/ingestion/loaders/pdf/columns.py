@@ -112,8 +112,8 @@ def _best_cut(lines: Sequence[PdfLine], known: Sequence[float], total: int) -> G
         good,
         key=lambda cut: (
             _crossings(cut.left, cut.right),
-            _aligned_share(group_rows(cut.right), group_rows(cut.left)),
             -cut.size,
+            _aligned_share(group_rows(cut.right), group_rows(cut.left)),
         ),
     )
 
@@ -219,10 +219,13 @@ def _are_columns(cut: Gutter, known: Sequence[float]) -> bool:
 
 
 def _are_dates_beside(cut: Gutter) -> bool:
-    """True if most of what stands first right of the cut, on rows with text left of it, are dates of that text."""
+    """True if most of what stands first right of the cut, on rows with text left of it, are dates of that text.
+
+    Dates with text on their right are of that.
+    """
     rows = group_rows([*cut.left, *cut.right])
-    first = [next(line for line in row if line.x0 >= cut.x - 2) for row in rows if row[0].x0 < cut.x - 2 <= row[-1].x0]
-    return bool(first) and 2 * sum(bool(DATED.search(line.text)) for line in first) > len(first)
+    first = [[line for line in row if line.x0 >= cut.x - 2] for row in rows if row[0].x0 < cut.x - 2 <= row[-1].x0]
+    return 2 * sum(len(beside) == 1 and bool(DATED.search(beside[0].text)) for beside in first) > len(first) > 0
 
 
 def _are_side_notes(few: Sequence[Sequence[PdfLine]], many: Sequence[Sequence[PdfLine]], on_the_right: bool) -> bool:

@@ -14,7 +14,6 @@ from pipelines.ingestion.loaders.pdf.lines import (
     usual_size,
 )
 from pipelines.ingestion.loaders.rendering import DATED
-from pipelines.text import fold, word_parts
 
 _MAX_NUMBER = 4  # characters of an item's number: "(12)"
 _NAME = 1.3
@@ -25,8 +24,8 @@ _SENTENCE_WORDS = 5
 _SENTENCE_GAP = 4
 _JOINTS = "-–—&/"
 _JOINING = frozenset("and to bis und à au et a y e al".split())
-_CONTINUING = frozenset("and to present current".split())
-_MIN_MONTH = 3  # letters
+_ANY_YEAR = 2000
+_MAX_DATES = 60  # letters of dates in two lines
 _NEAR_LINES = 4
 _EVEN = 1.1  # of the least distance
 
@@ -175,31 +174,17 @@ def _continues_note(above: PdfLine, line: PdfLine, *, alone: bool) -> bool:
         return False
     if _breaks_off(above.text):
         return alone or bool(DATED.search(above.text) or DATED.search(line.text))
-    if not alone:
-        return _parts_month(above.text, line.text)
-    return _at_break(above, line).isalpha() or _is_broken_date(above, line)
+    is_word = alone and f"{above.text.split()[-1]}{line.text.split()[0]}".isalpha()
+    return is_word or _is_broken_date(above.text, line.text)
 
 
-def _parts_month(above: str, line: str) -> bool:
-    """True if a line ends in the name of a month of which the next one begins with the year."""
-    from pipelines.ingestion.parsers.careers.dates import MONTHS
+def _is_broken_date(above: str, line: str) -> bool:
+    """True if a date or a range goes on in the next line, perhaps up to a year in the one after."""
+    from pipelines.ingestion.parsers.careers.dates import date_ranges
 
-    month, year = fold(above.rsplit(maxsplit=1)[-1]).rstrip("."), line.split(maxsplit=1)[0]
-    return bool(DATED.fullmatch(year)) and any(month in names.split() for names in MONTHS.values())
-
-
-def _at_break(above: PdfLine, line: PdfLine) -> str:
-    """The last word of a line with the first one of the next."""
-    return above.text.rsplit(maxsplit=1)[-1] + line.text.split(maxsplit=1)[0]
-
-
-def _is_broken_date(above: PdfLine, line: PdfLine) -> bool:
-    """True if a range, or a month and its year, go on in the next line."""
-    first, joined = line.text[0], _at_break(above, line)
-    month, year = joined[:-4].rstrip("."), joined[-4:]
-    is_dated = year.isdecimal() and year[:2] in ("19", "20") and len(month) >= _MIN_MONTH and month.isalpha()
-    is_joint = first in _JOINTS or (first.isalpha() and not first.isascii())
-    return is_dated or is_joint or not _CONTINUING.isdisjoint(word_parts(line.text)[:1])
+    ends = ("", f" {_ANY_YEAR}") if len(above) + len(line) < _MAX_DATES else ()
+    found = (one for end in ends for one in date_ranges(f"{above} {line}{end}"))
+    return any(one.start < len(above) < one.end for one in found)
 
 
 def _breaks_off(text: str) -> bool:
@@ -238,7 +223,7 @@ def _wraps(above: PdfLine, note: PdfLine, x: float, beside: PdfLine | None) -> b
     """True if the note continues the one above; a full one, only where the text beside it does not begin anew."""
     if above.size != note.size or above.bold != note.bold:
         return False
-    if _breaks_off(above.text) or _is_broken_date(above, note):
+    if _breaks_off(above.text) or _is_broken_date(above.text, note.text):
         return True
     if DATED.search(above.text) or (beside and not beside.text[0].islower()):
         return False

@@ -17,6 +17,7 @@ _ALIGNED = 3.0
 _INDENT = 1.5
 _ABOVE = 0.3
 _WRAPPED = 1.6  # type sizes between two lines of one title
+_LABELS = frozenset(("skills", "languages"))  # names of groups of skills, too
 _CAREER = frozenset(("experience", "education"))
 
 Strip = tuple[tuple[PdfLine, ...], list[PdfLine]]  # the lines of a title, what stands on its right
@@ -120,7 +121,7 @@ def _are_titles(titles: Sequence[tuple[PdfLine, ...]], pages: Sequence[Sequence[
         return False
     known = {section for each in words if (section := section_named(each))}
     is_long = bool(known & _CAREER) or headed >= _SECTION * len(titles)
-    if len(known) >= _MIN_KNOWN and is_long and 2 * len(known) >= len(titles):
+    if len(known) >= _MIN_KNOWN and known - _LABELS and is_long and 2 * len(known) >= len(titles):
         return True
     beside = [line for title in titles for line in lines if line is not title[0] and _is_beside(title[0], line)]
     least = max(HEADING_SIZE * size, max((line.size for line in beside), default=0.0) + 0.1)

@@ -49,7 +49,9 @@ def _with_experience(text: str, parts: Sequence[SectionPart]) -> list[SectionPar
     """
     if any(part.section == "experience" for part in parts):
         return list(parts)
-    named = [replace(part, section="experience") if _lists_jobs(text, part) else part for part in parts]
+    titles = {part.title for part in parts if _lists_jobs(text, part)}
+    listing = [not part.section and part.title in titles for part in parts]
+    named = [replace(part, section="experience") if one else part for part, one in zip(parts, listing, strict=True)]
     if any(part.section == "experience" for part in named):
         return named
     return [cut for part in named for cut in _without_jobs_below(text, part)]
