@@ -46,7 +46,7 @@ def describe_person(person: Person) -> dict[str, Any]:
         "titles": [{"title": word, **_lasted([job for job in jobs if word in _title_words(job.record.position)])}
                    for word in titles],
         "skills": [{"skill": skill, **_lasted(worked), "stated": _spans(stated),
-                    "used": _spans(named.fact for job in worked if (named := skill_mention(job, skill)))}
+                    "used": _spans(named[0] for job in worked if (named := skill_mention(job, skill)))}
                    for skill, worked, stated in skills],
         **{name: [_entry(group) for group in getattr(person, name)]
            for name in ("education", "certifications", "languages", "projects", "talks")},

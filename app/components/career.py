@@ -64,7 +64,7 @@ def _rows(person: Person, today: date) -> Iterator[CareerRow]:
         years = " · ".join(filter(None, (job.record.date_range, lasted)))
         yield CareerRow("Jobs", title, more, years, job.stated, _bar(job.stated[0], today))
     for skill, stated in person.skills:
-        used = [(job, named.fact) for job in person.jobs if (named := skill_mention(job, skill))]
+        used = [(job, named[0]) for job in person.jobs if (named := skill_mention(job, skill))]
         lasted = duration_text([job.stretch for job, _ in used if job.stretch])
         facts = tuple(dict.fromkeys((*stated, *(fact for _, fact in used))))
         bars = tuple((*bar[:2], fact) for job, fact in used for bar in _bar(job.stated[0], today))

@@ -1,7 +1,7 @@
 """Answers that career facts give to a question as it was read: a value, a list, or who was where."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from pipelines.query.careers.computed_answer import (
@@ -12,6 +12,7 @@ from pipelines.query.careers.computed_answer import (
     bound_entries,
     certificate_items,
     count_items,
+    current_entries,
     duty_items,
     employer_items,
     field_items,
@@ -29,7 +30,6 @@ from pipelines.query.careers.computed_answer import (
     total_duration,
     with_person,
 )
-from pipelines.query.careers.named_items import answer_for_named
 from pipelines.query.careers.people import (
     LEGAL_FORMS,
     Job,
@@ -37,13 +37,16 @@ from pipelines.query.careers.people import (
     find_organisation,
     group_people,
     jobs_by_company,
+    months_of,
     organisation_words,
     people_named,
 )
 from pipelines.query.question.careers import LISTS, CareerAsk, CareerKind, career_asks
 from pipelines.query.question.words import words
 from pipelines.query.search import Search
-from pipelines.store.tokens import tokenise
+from pipelines.store.facts import Fact
+from pipelines.store.tokens import STOP_WORDS, tokenise
+from pipelines.structure import sentences
 from pipelines.text import fold, word_parts
 from pipelines.types import QueryIntent
 
@@ -52,6 +55,10 @@ _LEGAL = LEGAL_FORMS - _ALSO_WORDS
 _MAX_SKILL = 4  # words
 _OF_ALL = {**dict.fromkeys(("duration", "count", "year", "former", "work"), "job"), "studies": "study"}
 _MOST = 3  # people of whom one question is answered
+_LEVELS = tuple(map(words, ("doctorate", "master", "bachelor")))
+_LEAST_TITLE = 2  # words of a title that a question must say
+_HALF_YEAR = 6  # months that the July, for which a year counts, is after its first
+_GENERAL = 5  # letters of one word that names an employer: "the hospital"
 
 
 def compute_answer(search: Search) -> ComputedAnswer | None:
@@ -106,10 +113,8 @@ def _there(person: Person, ask: CareerAsk) -> tuple[tuple[Job, ...], set[int], s
 def _duration(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     there, used, at = _there(person, ask)
     jobs = there or person.jobs
-    rest = ask.left(used, spare)
-    if not rest and not there and "there" in ask.marks:  # where somebody works now
-        return total_duration([job for job in jobs if job.record.current], " in the current job")
-    if not rest:
+    rest, is_now = ask.left(used, spare), not there and "there" in ask.marks  # where somebody works now
+    if not rest and not is_now:
         return total_duration(jobs, at or " of work experience") if there or "work" in ask.marks else None
     if words("current").issuperset(rest):
         return total_duration([job for job in jobs if job.record.current], f" in the current job{at}")
@@ -143,8 +148,7 @@ def _bounds(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
         return None
     if there and ask.marks & {"began", "ended"}:
         return bound_entries(there, began="began" in ask.marks)
-    current = [job for job in person.jobs if job.record.current]
-    return job_entries(current, "now", mine="now I am") if "now" in ask.marks and not there else None
+    return current_entries(person) if "now" in ask.marks and not there else None
 
 
 def _beside(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
@@ -156,16 +160,14 @@ def _beside(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
         used = set(range(ask.place + 1, len(ask.words)))
     if not there or ask.left({*used, ask.place}, spare) or min(used) - 1 != ask.place:
         return None
-    spans = [job.stretch for job in there if job.stretch]
-    others = [(job, job.stretch) for job in person.jobs if job not in there and job.stretch]
-    if not spans:
+    starts = [span.first for job, span in person.dated_jobs if job in there]
+    if not starts:
         return None
-    first, last = min(span.first for span in spans), max(span.first for span in spans)
-    is_before = "before" in ask.marks
+    others, is_before = [pair for pair in person.dated_jobs if pair[0] not in there], "before" in ask.marks
     if is_before:
-        beside = [job for job, span in others if span.first < first]
+        beside = [job for job, span in others if span.first < min(starts)]
     else:
-        beside = [job for job, span in reversed(others) if span.first > last]
+        beside = [job for job, span in reversed(others) if span.first > max(starts)]
     when = f"{'before' if is_before else 'after'} {there[0].record.company or there[0].record.position}"
     return job_entries(beside[:1] if "nearest" in ask.marks else beside, when, mine=f"{when} I was")
 
@@ -200,21 +202,15 @@ def _with_place(item: ComputedItem, asked: Collection[str]) -> ComputedItem:
 # Lists
 
 
-def _people_asked_about(ask: CareerAsk, known: Sequence[Person]) -> list[Person]:
-    """The people whom the question names, else all; empty if there are too many for a list."""
-    named = people_named(ask.words, known) or list(known)
-    return named if len(named) <= _MOST else []
-
-
 def _list_for_people(known: Sequence[Person], asks: Sequence[CareerAsk]) -> ComputedAnswer | None:
     """The list of facts about the people the question names; None unless somebody is meant.
 
     With several people each item starts with a name; if the question names none of them, the answer is not exact.
     """
-    named = _people_asked_about(asks[0], known)
+    named = people_named(asks[0].words, known) or list(known)
     own = {word for person in named for word in organisation_words(person.name)}
     is_named = not own.isdisjoint(asks[0].words)
-    if not named or not (is_named or "somebody" in asks[0].marks):
+    if not 0 < len(named) <= _MOST or not (is_named or "somebody" in asks[0].marks):
         return None
     found = [(person, own_list) for person in named if (own_list := _first(asks, person, own))]
     if len(named) == 1:
@@ -232,14 +228,6 @@ def _studies(person: Person, ask: CareerAsk, spare: Collection[str]) -> Computed
     return None if ask.left(used, spare) else list_answer(study_items(groups, degrees="degrees" in ask.marks))
 
 
-def _certificates(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
-    return None if ask.left((), spare) else list_answer(certificate_items(person))
-
-
-def _languages(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
-    return None if ask.left((), spare) else list_answer(language_items(person))
-
-
 def _skills(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     """Lists of skills: all, or those whose name the question holds."""
     named, used = skill_items(person, ask.words)
@@ -253,13 +241,11 @@ def _skills(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedA
 def _volunteering(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     """The jobs that call themselves voluntary, by their title, company, or section."""
     there, used, _ = _there(person, ask)
-    unpaid = [job for job in there or person.jobs if _is_voluntary(job)]
+    said = [
+        (job, (job.record.position, job.record.company, *job.stated[0].section_path)) for job in there or person.jobs
+    ]
+    unpaid = [job for job, texts in said if words("volunteering") & {*fold(" ".join(texts)).split()}]
     return None if ask.left(used, spare) else job_entries(unpaid, "")
-
-
-def _is_voluntary(job: Job) -> bool:
-    said = " ".join((job.record.position, job.record.company, *job.stated[0].section_path))
-    return not words("volunteering").isdisjoint(fold(said).split())
 
 
 def _work(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
@@ -306,16 +292,133 @@ def _matching_items(person: Person, ask: CareerAsk, *, now: bool) -> list[Comput
     return []
 
 
-def _year(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
-    return None if ask.left((), spare) else jobs_in_year(person, ask.year)
-
-
 _Reader = Callable[[Person, CareerAsk, Collection[str]], ComputedAnswer | None]
 _VALUES: Mapping[CareerKind, _Reader] = {
-    "duration": _duration, "count": _count, "year": _year, "beside": _beside, "former": _former, "bounds": _bounds,
+    "year": lambda person, ask, spare: None if ask.left((), spare) else jobs_in_year(person, ask.year),
+    "duration": _duration, "count": _count, "beside": _beside, "former": _former, "bounds": _bounds,
     "employed": _employed,
 }  # fmt: skip
 _LISTS: Mapping[CareerKind, _Reader] = {
-    "studies": _studies, "certificates": _certificates, "languages": _languages, "skills": _skills, "work": _work,
-    "volunteering": _volunteering,
+    "studies": _studies, "skills": _skills, "work": _work, "volunteering": _volunteering,
+    "certificates": lambda person, ask, spare: None if ask.left((), spare) else list_answer(certificate_items(person)),
+    "languages": lambda person, ask, spare: None if ask.left((), spare) else list_answer(language_items(person)),
 }  # fmt: skip
+
+
+# What a question names: a title, a degree or an employer
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The jobs and studies that words name, and the places of those words."""
+
+    jobs: tuple[Job, ...]
+    studies: tuple[tuple[Fact, ...], ...]
+    used: frozenset[int]
+
+
+def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
+    """The answer about what the question names of a person's career; None unless every word is understood.
+
+    Args:
+        person: Whose career.
+        ask: The question.
+        spare: Words that say nothing of what is asked, as the person's name.
+    """
+    bound, marks = ask.place, ask.marks
+    named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])
+    if left := ask.left(named.used | {bound} | {bound + 1 + at for at in limit.used}, spare):
+        said = [({word for fact in group for word in word_parts(fact.own_text)}, group) for group in named.studies]
+        stating = [group for told, group in said if told.issuperset(left)]
+        return list_answer(study_remarks(stating, left)) if bound == len(ask.words) else None
+    is_bound = bool(marks & {"before", "after"})
+    jobs, studies = named.jobs, list_answer(study_items(named.studies))
+    if not (jobs or named.studies) and not (is_bound and "work" in marks):
+        return _by_order(person, marks)
+    if is_bound:
+        beside = _around(jobs or person.jobs, limit, before="before" in marks)
+        if "after" in marks:
+            beside = beside[::-1][: 1 if marks & {"first", "began"} else None]
+        return job_entries(beside, " ".join(ask.words[bound:])) if beside and limit.used else None
+    if "long" in marks:
+        return total_duration(jobs, f" as {jobs[0].record.position}") if jobs else studies
+    if "true" in marks:
+        return stated_jobs([job for job in jobs if job.record.current or "past" in marks], person)
+    is_asked = bool(marks & {"when", "which"})
+    return studies or (stated_jobs(jobs, person, by_dates="when" in marks) if is_asked else None)
+
+
+def study_remarks(studies: Iterable[Sequence[Fact]], asked: Sequence[str]) -> Iterator[ComputedItem]:
+    """The sentences of these studies that have one of the words as a remark: their theses, supervisors or grades.
+
+    Words that a question about any study has, and those of its degree, subject and school are no remarks.
+    """
+    for fact in (fact for group in studies for fact in group):
+        fields = (getattr(fact.record, name) for name in ("degree", "area", "institution", "location", "date_range"))
+        usual = STOP_WORDS.union(words("studying"), *map(word_parts, fields))
+        wanted = {word for word in asked if len(word) >= _GENERAL and word not in usual}
+        for start, end in sentences(fact.own_text):
+            said = fact.own_text[start:end].strip(" -•\t\n")
+            if not wanted.isdisjoint(word_parts(said)):
+                yield ComputedItem(said, fact, (said,))
+
+
+def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:
+    """The first or the latest job; of "the last job" the one before a current one."""
+    dated = [job for job, _ in person.dated_jobs]
+    if not dated or not {"posts", "which"} <= {*marks} or not {"first", "latest"} & {*marks}:
+        return None
+    over = [job for job in dated if not job.record.current] if "last" in marks else []
+    return stated_jobs(person.first_job if "first" in marks else (over or dated)[:1], person)
+
+
+def _named(person: Person, asked: Sequence[str]) -> _Named:
+    """What the asked words name: a title of two words or more, the level of a degree, or an employer by one word."""
+    used: set[int] = set()
+    jobs: list[Job] = []
+    for job in person.jobs:
+        for title in {getattr(fact.record, "position", "") for fact in job.stated}:
+            own = tokenise(title.split(",")[0])
+            at = _place(own, asked) if len(own) >= _LEAST_TITLE else None
+            if at is not None:
+                jobs.append(job)
+                used |= set(range(at, at + len(own)))
+    levels = [(level, {at for at, word in enumerate(asked) if word in level}) for level in _LEVELS]
+    said = [(level, places) for level, places in levels if places]
+    studies = [group for group in person.education if any(not level.isdisjoint(_degree(group)) for level, _ in said)]
+    for level, places in said:
+        used |= places
+        jobs += [job for job in person.jobs if not level.isdisjoint(fold(job.record.position).split())]
+    if not jobs and not studies:
+        for at, word in enumerate(asked):
+            there = [job for job in person.jobs if word in organisation_words(job.record.company)]
+            if there and len(word) >= _GENERAL and word not in words("naming") | STOP_WORDS:
+                jobs += there
+                used.add(at)
+    return _Named(tuple(dict.fromkeys(jobs)), tuple(studies), frozenset(used))
+
+
+def _degree(group: Sequence[Fact]) -> set[str]:
+    """The words of a degree as every document states it: `Doctor of Philosophy - PhD` has `doctor` and `phd`, `B.Eng.`
+    has `beng`.
+    """
+    stated = [word for fact in group for word in fold(getattr(fact.record, "degree", "")).split()]
+    return {part for word in stated for part in (*word_parts(word), "".join(word_parts(word)))}
+
+
+def _place(own: Sequence[str], asked: Sequence[str]) -> int | None:
+    """Where these terms begin in the words; None where they do not stand there in a row."""
+    terms = [next(iter(tokenise(word)), word) for word in asked]
+    return next((at for at in range(len(terms)) if terms[at : at + len(own)] == list(own)), None)
+
+
+def _around(jobs: Iterable[Job], limit: _Named, *, before: bool) -> list[Job]:
+    """The jobs that began before what the limit names began, or after it ended."""
+    spans = [job.stretch for job in limit.jobs] + [months_of(group[0], date.today()) for group in limit.studies]
+    dated = [span for span in spans if span]
+    if not dated:
+        return []
+    first = min(span.first for span in dated)
+    last = max(span.last - (0 if span.exact else _HALF_YEAR) for span in dated)
+    stretches = [(job, job.stretch) for job in jobs if job.stretch]
+    return [job for job, span in stretches if (span.first < first if before else span.first >= last)]

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pipelines.facts import EducationFacts
+from pipelines.query.careers.answers import study_remarks
 from pipelines.query.careers.computed_answer import (
     ComputedAnswer,
     ComputedItem,
     as_far_as_read,
     bound_entries,
     certificate_items,
+    current_entries,
     duty_items,
     employer_items,
     job_entries,
@@ -24,7 +26,6 @@ from pipelines.query.careers.computed_answer import (
     study_items,
     total_duration,
 )
-from pipelines.query.careers.named_items import study_remarks
 from pipelines.query.careers.people import Job, Person, find_organisation, jobs_by_company
 from pipelines.query.question.words import words
 from pipelines.store.known_names import is_ordinary, name_words
@@ -39,6 +40,7 @@ _VOCABULARY: Mapping[str, tuple[str, ...]] = {
     "employers": ("employed",),
     "current_job": ("current-job-words",), "title_at": ("employed",), "duties": ("employed", "duties"),
 }  # fmt: skip
+_POST = ("position", "location")
 _WHOLE = 6  # letters of a word that may be the beginning of a longer one
 
 
@@ -63,21 +65,13 @@ class CareerOf:
         """The jobs that the question names: at a company, by its whole name or a word that is no ordinary one, else by
         their position and place.
         """
-        return _named(jobs_by_company(self.person.jobs), self.said) or self._by_position_and_place()
+        return _named(jobs_by_company(self.person.jobs), self.said) or tuple(filter(self._names_post, self.person.jobs))
 
-    def _by_position_and_place(self) -> tuple[Job, ...]:
-        """The jobs of a position, of two words at least, and a place that the question names together."""
+    def _names_post(self, job: Job) -> bool:
+        """True if the question names the position, of two words at least, and the place of a job together."""
         said = set(self.said)
-        return tuple(
-            job
-            for job in self.person.jobs
-            if any(len(set(own)) > 1 and said.issuperset(own) for own in self._stated(job, "position"))
-            and any(not said.isdisjoint(own) for own in self._stated(job, "location"))
-        )
-
-    @staticmethod
-    def _stated(job: Job, field: str) -> list[list[str]]:
-        return [word_parts(getattr(fact.record, field)) for fact in job.stated]
+        posts, places = ([{*word_parts(getattr(fact.record, field))} for fact in job.stated] for field in _POST)
+        return any(len(own) > 1 and own <= said for own in posts) and any(own & said for own in places)
 
 
 def _named(things: Iterable[tuple[str, T]], said: Sequence[str]) -> T | None:
@@ -122,11 +116,11 @@ def _meets(item: ComputedItem, word: str) -> bool:
 
 
 def _current(asked: CareerOf) -> ComputedAnswer | None:
-    jobs = [job for job in asked.person.jobs if job.record.current]
-    if wanted := led_things(asked.said):
-        told = [item for item in duty_items(jobs) if index_terms(item.text) >= wanted]
-        return list_answer([*told, *(job_item(job, job.stated[0]) for job in jobs)]) if told else None
-    return job_entries(jobs, "now", mine="now I am")
+    if not (wanted := led_things(asked.said)):
+        return current_entries(asked.person)
+    jobs = asked.person.current_jobs
+    told = [item for item in duty_items(jobs) if index_terms(item.text) >= wanted]
+    return list_answer([*told, *(job_item(job, job.stated[0]) for job in jobs)]) if told else None
 
 
 def led_things(said: Iterable[str]) -> frozenset[str]:
@@ -135,64 +129,14 @@ def led_things(said: Iterable[str]) -> frozenset[str]:
     return index_terms(" ".join(held & words("teams"))) if held & words("leading") else frozenset()
 
 
-def _first(asked: CareerOf) -> ComputedAnswer | None:
-    dated = [(job.stretch.first, job) for job in asked.person.jobs if job.stretch]
-    return stated_jobs([min(dated, key=lambda each: each[0])[1]], asked.person) if dated else None
-
-
-def _history(asked: CareerOf) -> ComputedAnswer | None:
-    return None if asked.there else job_entries(asked.person.jobs, "")
-
-
-def _employers(asked: CareerOf) -> ComputedAnswer | None:
-    return None if asked.there else list_answer(employer_items(asked.person))
-
-
-def _in_year(asked: CareerOf) -> ComputedAnswer | None:
-    return jobs_in_year(asked.person, asked.years[0]) if len(asked.years) == 1 else None
-
-
-def _began(asked: CareerOf) -> ComputedAnswer | None:
-    return bound_entries(asked.there, began=True)
-
-
-def _ended(asked: CareerOf) -> ComputedAnswer | None:
-    return bound_entries(asked.there, began=False)
-
-
-def _duties(asked: CareerOf) -> ComputedAnswer | None:
-    return list_answer(duty_items(asked.there))
-
-
-def _titles(asked: CareerOf) -> ComputedAnswer | None:
-    return stated_jobs(asked.there or [job for job in asked.person.jobs if job.record.current], asked.person)
-
-
-def _years(asked: CareerOf) -> ComputedAnswer | None:
-    return None if asked.there else total_duration(asked.person.jobs, " of work experience")
-
-
-def _time_there(asked: CareerOf) -> ComputedAnswer | None:
-    there = asked.there
-    return total_duration(there, f" at {there[0].record.company}") if there else None
-
-
 def _education(asked: CareerOf) -> ComputedAnswer | None:
     there = _named(studies_by_institution(asked.person), asked.said)
     if remarks := list_answer(study_remarks(there or asked.person.education, asked.said)):
         return remarks
-    posts = [job for job in asked.person.jobs if not there and _begins_position(job, asked.said)]
+    begun = tuple(word for word in asked.said if len(word) >= _WHOLE)  # "postdoc"
+    titled = [(job, {*word_parts(job.record.position)} - words("studying")) for job in asked.person.jobs if not there]
+    posts = [job for job, own in titled if any(word.startswith(begun) for word in own)]
     return stated_jobs(posts, asked.person) or list_answer(study_items(there or asked.person.education))
-
-
-def _begins_position(job: Job, said: Iterable[str]) -> bool:
-    """True if a word of the question begins a word of the position, which is none of a study: "postdoc"."""
-    own = [word for word in word_parts(job.record.position) if word not in words("studying")]
-    return any(len(word) >= _WHOLE and one.startswith(word) for word in said for one in own)
-
-
-def _skills(asked: CareerOf) -> ComputedAnswer | None:
-    return list_answer(skill_items(asked.person)[0])
 
 
 def _programming(asked: CareerOf) -> ComputedAnswer | None:
@@ -204,20 +148,27 @@ def _programming(asked: CareerOf) -> ComputedAnswer | None:
     return list_answer(called or held[:2])
 
 
-def _spoken(asked: CareerOf) -> ComputedAnswer | None:
-    return list_answer(language_items(asked.person))
-
-
-def _certificates(asked: CareerOf) -> ComputedAnswer | None:
-    return list_answer(certificate_items(asked.person))
-
-
+# Of previous jobs, employers and years, a question that names an employer asks something else.
 _READERS: Mapping[str, Callable[[CareerOf], ComputedAnswer | None]] = {
-    "current_job": _current, "first_job": _first, "previous_jobs": _history, "employers": _employers,
-    "job_in_year": _in_year, "start_date": _began, "end_date": _ended, "duties": _duties, "title_at": _titles,
-    "total_years": _years, "years_with": _time_there, "education": _education, "skills": _skills,
-    "programming_languages": _programming, "spoken_languages": _spoken, "certificates": _certificates,
-}  # fmt: skip
+    "current_job": _current,
+    "first_job": lambda asked: stated_jobs(asked.person.first_job, asked.person),
+    "previous_jobs": lambda asked: None if asked.there else job_entries(asked.person.jobs, ""),
+    "employers": lambda asked: None if asked.there else list_answer(employer_items(asked.person)),
+    "job_in_year": lambda asked: jobs_in_year(asked.person, asked.years[0]) if len(asked.years) == 1 else None,
+    "start_date": lambda asked: bound_entries(asked.there, began=True),
+    "end_date": lambda asked: bound_entries(asked.there, began=False),
+    "duties": lambda asked: list_answer(duty_items(asked.there)),
+    "title_at": lambda asked: stated_jobs(asked.there or asked.person.current_jobs, asked.person),
+    "total_years": lambda asked: None if asked.there else total_duration(asked.person.jobs, " of work experience"),
+    "years_with": lambda asked: (
+        total_duration(there, f" at {there[0].record.company}") if (there := asked.there) else None
+    ),
+    "education": _education,
+    "skills": lambda asked: list_answer(skill_items(asked.person)[0]),
+    "programming_languages": _programming,
+    "spoken_languages": lambda asked: list_answer(language_items(asked.person)),
+    "certificates": lambda asked: list_answer(certificate_items(asked.person)),
+}
 CAREER_KINDS = frozenset(_READERS)
 _JOB_KINDS = ("first_job", "previous_jobs", "employers", "job_in_year", "total_years")
 _OF_ALL = {**dict.fromkeys(_JOB_KINDS, "job"), "education": "study"}

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from config.settings import PersonaSettings
 from pipelines.answers import Source
 from pipelines.facts import CareerRecord, JobFacts, SkillsFacts, UnreadLine
 from pipelines.months import MonthRange, duration_text, ends_of, month_text
-from pipelines.query.careers.disagreements import Disagreement, conflicting_dates, conflicting_titles, fact_source
+from pipelines.query.careers.disagreements import (
+    Disagreement,
+    conflicting_dates,
+    conflicting_titles,
+    fact_source,
+    job_disagreements,
+)
 from pipelines.query.careers.people import (
     Job,
     Person,
@@ -103,7 +108,7 @@ class ComputedAnswer:
 
 def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAnswer | None:
     """Total duration of the jobs, or of those that name a skill; None if none is dated."""
-    mentions = [(job, skill_mention(job, skill) if skill else SkillMention(job.stated[0], "")) for job in jobs]
+    mentions = [(job, skill_mention(job, skill) if skill else (job.stated[0], "")) for job in jobs]
     counted = [(job, named) for job, named in mentions if named is not None]
     dated = [(named, job.stretch, conflicting_dates(job)) for job, named in counted if job.stretch is not None]
     if not dated:
@@ -125,25 +130,26 @@ def total_duration(jobs: Sequence[Job], of: str, skill: str = "") -> ComputedAns
 
 def jobs_in_year(person: Person, year: int) -> ComputedAnswer | None:
     """The jobs of a person in a year; None if there is no dated one."""
-    spans = [(job, job.stretch) for job in person.jobs if job.stretch]
-    jobs = [job for job, span in spans if span.first // 12 <= year <= span.last // 12]
+    jobs = [job for job, span in person.dated_jobs if span.first // 12 <= year <= span.last // 12]
     items = tuple(job_item(job, job.stated[0]) for job in jobs)
-    doubts = (doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
     mine = f"in {year} my job{'s were' if len(items) > 1 else ' was'}"
-    return ComputedAnswer(f"in {year}", "", items, tuple(doubts), mine=mine) if items else None
+    return ComputedAnswer(f"in {year}", "", items, job_disagreements(jobs), mine=mine) if items else None
 
 
 def job_entries(jobs: Sequence[Job], value: str, of: str = "", *, mine: str = "") -> ComputedAnswer | None:
     """The jobs as stated, one item for each different dating; None without jobs. `mine` leads in as their holder."""
     items = tuple(job_item(job, fact) for job in jobs for fact in differently_dated(job) or job.stated[:1])
-    doubts = tuple(doubt for job in jobs for doubt in (conflicting_dates(job), conflicting_titles(job)) if doubt)
-    exact = all(map(_is_whole, jobs)) or not any(map(_is_whole, jobs))
-    return ComputedAnswer(value, of, items, doubts, exact=exact, mine=mine) if items else None
+    # Of a whole job the employer, the position, and both ends of its dates, if it has any, were read.
+    whole = [
+        bool(job.record.company and job.record.position and (job.stretch or not job.record.date_range)) for job in jobs
+    ]
+    exact = all(whole) or not any(whole)
+    return ComputedAnswer(value, of, items, job_disagreements(jobs), exact=exact, mine=mine) if items else None
 
 
-def _is_whole(job: Job) -> bool:
-    """True if a job has an employer, a position, and both ends of its dates if it has any."""
-    return bool(job.record.company and job.record.position and (job.stretch or not job.record.date_range))
+def current_entries(person: Person) -> ComputedAnswer | None:
+    """The jobs that go on."""
+    return job_entries(person.current_jobs, "now", mine="now I am")
 
 
 def bound_entries(jobs: Sequence[Job], *, began: bool) -> ComputedAnswer | None:
@@ -194,19 +200,12 @@ def _bound_item(job: Job, fact: Fact, *, began: bool) -> ComputedItem | None:
     return ComputedItem(f"{still}at {record.company} {since}{post}", fact, quotes, also_in)
 
 
-class SkillMention(NamedTuple):
-    """A statement of a job, and the form in which it names a skill."""
-
-    fact: Fact
-    form: str
-
-
-def skill_mention(job: Job, skill: str) -> SkillMention | None:
-    """The first statement of a job that holds a form of the skill as whole words; None without one."""
+def skill_mention(job: Job, skill: str) -> tuple[Fact, str] | None:
+    """(the first statement of a job that holds a form of the skill as whole words, that form); None without one."""
     for fact in job.stated:
         for form in skill_forms(skill):
             if _contains_form(fact.own_text, form):
-                return SkillMention(fact, form)
+                return fact, form
     return None
 
 

@@ -90,6 +90,11 @@ def fact_source(fact: Fact, n: int = 0, also_in: tuple[str, ...] = ()) -> Source
     return Source(n=n, also_in=also_in, **fields)
 
 
+def job_disagreements(jobs: Sequence[Job]) -> tuple[Disagreement, ...]:
+    """The differing dates and titles of each of these jobs."""
+    return tuple(found for job in jobs for found in (conflicting_dates(job), conflicting_titles(job)) if found)
+
+
 def _job_disagreements(person: Person) -> Iterator[Disagreement]:
     for job in person.jobs:
         yield from filter(None, (conflicting_dates(job), conflicting_titles(job, person.jobs)))

@@ -24,7 +24,7 @@ from pipelines.months import MonthRange, month_range, months_agree, overlap_shar
 from pipelines.store.facts import Fact
 from pipelines.store.known_names import is_same_name, name_words, names_of_people
 from pipelines.store.tokens import STOP_WORDS
-from pipelines.text import fold
+from pipelines.text import fold, word_parts
 
 _AT = frozenset({"at", "for", "with", "from", "by", "join", "joined", "leave", "left", "quit", "attend", "attended"})
 _SAME_TIME = 0.5  # share of the months of two statements that both have
@@ -57,29 +57,25 @@ def merged_jobs(facts: Iterable[Fact], today: date) -> list[Job]:
     """
     jobs: list[list[tuple[Fact, MonthRange | None]]] = []
     for fact in facts:
-        span = _stretch(fact, today)
+        span = months_of(fact, today)
         fits = [(_likeness(fact, span, job), -place) for place, job in enumerate(jobs)]
         best, place = max(fits, default=(0.0, 0))
         if best:
             jobs[-place].append((fact, span))
         else:
             jobs.append([(fact, span)])
-    found = [_merged_job(stated) for stated in jobs]
-    return sorted(found, key=lambda job: (job.stretch is None, *_latest_first(job.stretch)))
+    found = []
+    for stated in jobs:
+        ordered = sorted(stated, key=lambda each: (each[1] is None, each[1] is not None and not each[1].exact))
+        found.append(Job(tuple(fact for fact, _ in ordered), ordered[0][1]))
+    return sorted(found, key=lambda job: (-job.stretch.last, -job.stretch.first) if job.stretch else (1, 0))
 
 
-def _stretch(fact: Fact, today: date) -> MonthRange | None:
-    assert isinstance(fact.record, JobFacts)
-    return month_range(fact.record.start_month, fact.record.end_month, current=fact.record.current, today=today)
-
-
-def _latest_first(span: MonthRange | None) -> tuple[int, int]:
-    return (-span.last, -span.first) if span else (0, 0)
-
-
-def _merged_job(stated: Sequence[tuple[Fact, MonthRange | None]]) -> Job:
-    ordered = sorted(stated, key=lambda each: (each[1] is None, each[1] is not None and not each[1].exact))
-    return Job(tuple(fact for fact, _ in ordered), ordered[0][1])
+def months_of(fact: Fact, today: date) -> MonthRange | None:
+    """The months of a job or study; None without dates."""
+    record = fact.record
+    assert isinstance(record, JobFacts | EducationFacts)
+    return month_range(record.start_month, record.end_month, current=record.current, today=today)
 
 
 def _likeness(fact: Fact, span: MonthRange | None, job: Sequence[tuple[Fact, MonthRange | None]]) -> float:
@@ -91,7 +87,7 @@ def _likeness(fact: Fact, span: MonthRange | None, job: Sequence[tuple[Fact, Mon
         return 0.0
     if not is_similar_organisation(fact.record.company, first.record.company):
         return 0.0
-    mine, theirs = set(_words(fact.record.position)), set(_words(first.record.position))
+    mine, theirs = set(word_parts(fact.record.position)), set(word_parts(first.record.position))
     if span and other:
         shared = overlap_share(span, other)
         return shared if shared >= _SAME_TIME or (mine == theirs and mine) else 0.0
@@ -112,12 +108,8 @@ def is_similar_organisation(one: str, other: str) -> bool:
 @lru_cache(maxsize=10_000)
 def organisation_words(name: str) -> tuple[str, ...]:
     """The folded words of a name, without its legal form."""
-    words = _words(name)
+    words = tuple(word_parts(name))
     return tuple(word for word in words if word not in LEGAL_FORMS) or words
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple("".join(char if char.isalnum() else " " for char in fold(text)).split())
 
 
 def describe_date_conflict(job: Job) -> str:
@@ -226,6 +218,21 @@ class Person:
     stated_facts: tuple[Fact, ...] = ()
     unread: tuple[Fact, ...] = ()
 
+    @property
+    def dated_jobs(self) -> list[tuple[Job, MonthRange]]:
+        """The jobs with dates, each with its months, the latest first."""
+        return [(job, job.stretch) for job in self.jobs if job.stretch]
+
+    @property
+    def current_jobs(self) -> list[Job]:
+        """The jobs that go on."""
+        return [job for job in self.jobs if job.record.current]
+
+    @property
+    def first_job(self) -> list[Job]:
+        """The dated job that began first, if there is one."""
+        return [job for job, _ in sorted(self.dated_jobs, key=lambda dated: dated[1].first)[:1]]
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -282,7 +289,7 @@ def _end_of(record: Any) -> str:
 
 def _is_same_project(one: ProjectFacts, other: ProjectFacts) -> bool:
     """True if the names are equal, or one begins with the words of the other ("kelp", "kelp, a map server")."""
-    first, second = sorted((_words(one.name), _words(other.name)), key=len)
+    first, second = sorted((word_parts(one.name), word_parts(other.name)), key=len)
     return bool(first) and second[: len(first)] == first
 
 
@@ -332,7 +339,7 @@ def _stated_name(facts: Iterable[Fact]) -> str:
 
 def _shares_organisation(facts: Iterable[Fact], known: Iterable[Fact]) -> bool:
     """True if both state an employer or a school of one name."""
-    one, other = ({_words(name) for fact in held if (name := organisation_of(fact.record))} for held in (facts, known))
+    one, other = ({tuple(word_parts(organisation_of(fact.record))) for fact in held} - {()} for held in (facts, known))
     return not one.isdisjoint(other)
 
 

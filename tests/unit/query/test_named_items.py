@@ -3,8 +3,7 @@
 import pytest
 
 from pipelines.facts import EducationFacts, PersonFacts
-from pipelines.query.careers.answers import answer_from_people
-from pipelines.query.careers.named_items import study_remarks
+from pipelines.query.careers.answers import answer_from_people, study_remarks
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.question.understand import analyse
 from tests.unit.query.careers import TODAY, fact, job
