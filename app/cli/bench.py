@@ -14,10 +14,7 @@ group = typer.Typer(help="Measure speed and memory. Example: footnote bench inge
 
 
 @group.command("ingest")
-def ingest_speed(
-    locations: Annotated[list[str], argument("Files and folders.")],
-    as_json: Json = False,
-) -> None:
+def ingest_speed(locations: Annotated[list[str], argument("Files and folders.")], as_json: Json = False) -> None:
     """Measure how fast documents are planned and ingested, and how fast a second run finds that nothing changed.
 
     The plan and the second run are compared with a floor: reading the size and the hash of each file.

@@ -15,8 +15,7 @@ from app.serialise import serialise
 
 group = typer.Typer(help="Measure retrieval and answers. Example: footnote eval answers", no_args_is_help=True)
 Systems = Annotated[
-    list[str] | None,
-    option("Measure this system, such as dense, hybrid-rrf or default; may be repeated.", "--system"),
+    list[str] | None, option("Measure this system, such as dense, hybrid-rrf or default; may be repeated.", "--system")
 ]
 Set = Annotated[
     list[str] | None,
@@ -28,8 +27,7 @@ Set = Annotated[
     ),
 ]
 Compare = Annotated[
-    str,
-    option("The baseline of the significance tests; --set applies to it only if it is a --system.", "--compare"),
+    str, option("The baseline of the significance tests; --set applies to it only if it is a --system.", "--compare")
 ]
 Limit = Annotated[int | None, option("At most this many, from the first.", min=1)]
 PerTopic = Annotated[Path | None, option("Write the measures of each topic to this JSON file.")]

@@ -14,11 +14,12 @@ from pipelines.query.careers.computed_answer import NEUTRAL
 from pipelines.query.careers.disagreements import Disagreement
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
+from pipelines.query.layout import CitedText, joined
 from pipelines.query.question.reading import looked_for
 from pipelines.query.question.rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge
 from pipelines.store.query_log import jsonable
-from pipelines.types import Evidence, QueryIntent
+from pipelines.types import Band, Evidence, QueryIntent
 
 AnswerEvent = Preview | Token | Footnote | Verdict
 AnswerEvents = Generator[AnswerEvent, None, Answer]
@@ -69,25 +70,30 @@ def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str
     """An Answer that says there is none and what was looked for, with the nearest words, and without citations."""
     intent = task.intent
     text = reply_to_courtesy(intent.question) or task.instead
-    return Answer(
-        question=intent.question,
-        answered=False,
-        confidence="low",
-        mode=mode,
-        model=model,
-        answer=text or escape_markers(f"{no_answer(task.persona)} {looked_for(intent)}".rstrip()),
-        sentences=(),
-        sources=(),
-        nearest=task.nearest,
-        searched=task.searched,
-    )
+    text = text or escape_markers(f"{no_answer(task.persona)} {looked_for(intent)}".rstrip())
+    return replace(unanswered(intent.question, text, model, task.nearest), mode=mode, searched=task.searched)
 
 
-def join_sentences(sentences: Sequence[Sentence], between: str = " ") -> str:
-    """The answer's text, each sentence followed by its markers; a marker inside a sentence gets round brackets."""
-    return between.join(
-        escape_markers(sentence.text) + "".join(f" [{n}]" for n in sentence.citations) for sentence in sentences
-    )
+def unanswered(question: str, text: str, model: str, nearest: Sequence[Source] = ()) -> Answer:
+    """An Answer without sentences: only this text, and the passages that come nearest."""
+    return Answer(question, False, "low", "extractive", model, text, (), (), tuple(nearest))
+
+
+def write_sentences(
+    question: str, written: Sequence[tuple[CitedText, Sentence]], sources: tuple[Source, ...], band: Band, model: str
+) -> AnswerEvents:
+    """Yield each text after what stands before it, a Footnote where its source is first cited, then the Verdicts.
+
+    What reads as a marker in a sentence gets round brackets; code stays as it is. `band` is the answer's confidence.
+    """
+    shown: set[int] = set()
+    texts, sentences = zip(*written, strict=True)
+    for text in texts:
+        yield Token(text.before + (text.text if text.is_code else escape_markers(text.text)))
+        yield from (Footnote(n, sources[n - 1]) for n in text.citations if n not in shown)
+        shown.update(text.citations)
+    yield from (Verdict(place, sentence) for place, sentence in enumerate(sentences))
+    return Answer(question, True, band, "extractive", model, joined(texts), sentences, sources)
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

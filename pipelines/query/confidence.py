@@ -48,5 +48,10 @@ def quotation_confidence(sentences: Sequence[Sentence], answers: float, *, is_op
     return "medium" if answers >= _MEDIUM else "low"
 
 
+def computed_confidence(sentences: Sequence[Sentence], *, is_exact: bool) -> Band:
+    """The confidence of sentences computed from facts: low unless all are supported, high if they are exact as well."""
+    return "low" if _share_supported(sentences) < 1 else "high" if is_exact else "medium"
+
+
 def _share_supported(sentences: Sequence[Sentence]) -> float:
     return sum(sentence.verdict == "supported" for sentence in sentences) / max(len(sentences), 1)

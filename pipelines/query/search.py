@@ -20,12 +20,7 @@ from pipelines.query.fuse import HybridRetriever, build_fusion
 from pipelines.query.postprocess import build_cuts, build_factors
 from pipelines.query.question.followup import recent_turns, rewrite_follow_up, stand_alone
 from pipelines.query.question.understand import analyse, checked, narrowings, outside
-from pipelines.query.retrieve import (
-    DenseRetriever,
-    QueryEmbedder,
-    SearchScope,
-    SparseRetriever,
-)
+from pipelines.query.retrieve import DenseRetriever, QueryEmbedder, SearchScope, SparseRetriever
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
 from pipelines.store.facts import Fact, read_facts

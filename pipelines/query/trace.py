@@ -9,13 +9,7 @@ from llama_index.core.schema import NodeWithScore
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import Timings
-from pipelines.types import (
-    Attempt,
-    Candidate,
-    Evidence,
-    LegScore,
-    ModelReading,
-)
+from pipelines.types import Attempt, Candidate, Evidence, LegScore, ModelReading
 
 SpanKey = tuple[str, int, int]  # document id, start, end
 

@@ -1,17 +1,18 @@
 """Questions about the corpus itself, answered from the database: how many documents, what is new, which say X."""
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from llama_index.core.schema import QueryBundle
 from sqlalchemy import func, select
 
-from pipelines.answers import Answer, Citation, Footnote, Sentence, Source, Token, Verdict
-from pipelines.query.answer import AnswerEvents, join_sentences
+from pipelines.answers import Sentence, Source, Token
+from pipelines.query.answer import AnswerEvents, unanswered, write_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import sources_of_nodes
+from pipelines.query.layout import CitedText
 from pipelines.query.question.corpus import CorpusQuestion, corpus_question, is_title
 from pipelines.query.search import Search
 from pipelines.store.database import read_rows
@@ -215,39 +216,22 @@ def _shown(search: Search, listed: Sequence[tuple[Stored, str]]) -> tuple[tuple[
 
 
 def write(search: Search, found: CorpusAnswer) -> AnswerEvents:
-    """Yield the opening sentence and a line with a footnote for each document, then their Verdicts."""
-    opening = Sentence(found.said, (), "supported")
-    lines = [_line(each, source, found.terms) for each, source in found.named]
-    yield Token(escape_markers(opening.text))
-    for line, (_, source) in zip(lines, found.named, strict=True):
-        yield Token(f"\n- {escape_markers(line.text)}")
-        yield Footnote(source.n, source)
-    written = (opening, *lines) if found.answered else ()
-    yield from _verdicts(written)
-    listed = "".join(f"\n- {join_sentences([line])}" for line in lines)
-    return Answer(
-        question=search.intent.question,
-        answered=found.answered,
-        confidence="high" if found.answered else "low",
-        mode="extractive",
-        model=DOCUMENT_LIST,
-        answer=escape_markers(opening.text) + ("\n" + listed if listed else ""),
-        sentences=written,
-        sources=tuple(source for _, source in found.named),
-    )
+    """Yield the opening sentence and a line with a footnote for each document, then their Verdicts.
 
-
-def _verdicts(written: Sequence[Sentence]) -> Generator[Verdict, None, None]:
-    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
-
-
-def _line(each: Stored, source: Source, terms: Sequence[str]) -> Sentence:
-    """The line of a document; it cites the sentence of its source that holds most of the terms, else the first."""
-    spans = source.sentences
-    held = [len({*terms} & {*tokenise(source.snippet[start:end])}) for start, end in spans]
-    first, last = spans[held.index(max(held))]
-    start, end = source.start + first, source.start + last
-    place = source.place(start, end)
-    quote = source.snippet[first:last]
-    cited = Citation(source.n, source.document_id, source.content_sha, start, end, quote, "supported", 1.0, *place)
-    return Sentence(each.line, (source.n,), "supported", (cited,))
+    A line cites the sentence of its source that holds most of the terms, else the first.
+    """
+    if not found.answered:
+        yield Token(escape_markers(found.said))
+        return unanswered(search.intent.question, escape_markers(found.said), DOCUMENT_LIST)
+    written = [(CitedText(found.said, (), ""), Sentence(found.said, (), "supported"))]
+    for each, source in found.named:
+        spans = source.sentences
+        held = [len({*found.terms} & {*tokenise(source.snippet[start:end])}) for start, end in spans]
+        first, last = spans[held.index(max(held))]
+        cited = source.cite(source.start + first, source.start + last)
+        before = "\n- " if len(written) > 1 else "\n\n- "
+        written.append(
+            (CitedText(each.line, (source.n,), before), Sentence(each.line, (source.n,), "supported", (cited,)))
+        )
+    sources = tuple(source for _, source in found.named)
+    return (yield from write_sentences(search.intent.question, written, sources, "high", DOCUMENT_LIST))

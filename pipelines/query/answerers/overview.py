@@ -6,14 +6,15 @@ from datetime import date
 
 from llama_index.core.schema import BaseNode
 
-from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
+from pipelines.answers import Source
 from pipelines.facts import PersonFacts, ProjectDetail, ProjectFacts, SummaryFacts, TalkFacts
-from pipelines.query.answer import AnswerEvents
+from pipelines.query.answer import AnswerEvents, write_sentences
 from pipelines.query.careers.computed_answer import job_item, study_items
 from pipelines.query.careers.disagreements import Disagreement, fact_source
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
+from pipelines.query.confidence import computed_confidence
 from pipelines.query.context import sources_of_nodes
-from pipelines.query.layout import CitedText, joined
+from pipelines.query.layout import CitedText
 from pipelines.query.question.form import holds_kind
 from pipelines.query.question.overview import OverviewQuestion, overview_of
 from pipelines.query.quotable_units import quotable_units
@@ -377,34 +378,23 @@ def _is_told(text: str) -> bool:
 
 
 def write(search: Search, composed: OverviewAnswer) -> AnswerEvents:
-    """Yield the lines with a footnote each, then their Verdicts."""
+    """Yield the lines with a footnote for each source, then their Verdicts."""
     numbers: dict[tuple[str, int, int], Source] = {}
     for line in composed.lines:
-        key = (line.source.document_id, line.source.start, line.source.end)
-        numbers.setdefault(key, replace(line.source, n=len(numbers) + 1))
+        numbers.setdefault(_span(line.source), replace(line.source, n=len(numbers) + 1))
     sources = tuple(numbers.values())
-    parts: list[CitedText] = []
-    written: list[Sentence] = []
-    shown: set[int] = set()
-    for line in composed.lines:
-        source = numbers[line.source.document_id, line.source.start, line.source.end]
-        before = line.before.lstrip("\n") if not parts else line.before
-        sentence = verify_computed(line.text, [(source.n, line.quotes)], (), sources)
-        yield Token(before + line.text)
-        if source.n not in shown:
-            yield Footnote(source.n, source)
-            shown.add(source.n)
-        parts.append(CitedText(line.text, (source.n,), before))
-        written.append(sentence)
-    yield from (Verdict(place, sentence) for place, sentence in enumerate(written))
-    supported = all(sentence.verdict == "supported" for sentence in written)
-    return Answer(
-        question=search.intent.question,
-        answered=True,
-        confidence="high" if supported and composed.exact else "medium" if supported else "low",
-        mode="extractive",
-        model=OVERVIEW,
-        answer=joined(parts),
-        sentences=tuple(written),
-        sources=sources,
-    )
+    cited = [numbers[_span(line.source)].n for line in composed.lines]
+    sentences = [
+        verify_computed(line.text, [(n, line.quotes)], (), sources)
+        for line, n in zip(composed.lines, cited, strict=True)
+    ]
+    befores = [line.before if at else line.before.lstrip("\n") for at, line in enumerate(composed.lines)]
+    written = [
+        (CitedText(each.text, (n,), before), each) for each, n, before in zip(sentences, cited, befores, strict=True)
+    ]
+    band = computed_confidence(sentences, is_exact=composed.exact)
+    return write_sentences(search.intent.question, written, sources, band, OVERVIEW)
+
+
+def _span(source: Source) -> tuple[str, int, int]:
+    return source.document_id, source.start, source.end

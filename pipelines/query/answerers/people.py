@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from config.prompts import ASKED_BACK, WHICH_PERSON
-from pipelines.answers import Answer, Source, Token
+from pipelines.answers import Token
 from pipelines.facts import PersonFacts
-from pipelines.query.answer import AnswerEvents
+from pipelines.query.answer import AnswerEvents, unanswered
 from pipelines.query.careers.disagreements import fact_source
 from pipelines.query.careers.people import Person, group_people
 from pipelines.query.question.person import fits_pronoun, unnamed_person
@@ -64,17 +64,9 @@ def write(search: Search, found: PeopleThatFit) -> AnswerEvents:
     names = [shown_name(person.name) for person in people]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if count == len(names) else f"{', '.join(names)} and others"
     text = WHICH_PERSON.format(count=_COUNTS.get(count, "Several"), word=found.word, names=listed)
-    nearest: list[Source] = [replace(fact_source(each.stated[0]), n=n) for n, each in enumerate(people, start=1)]
+    nearest = [replace(fact_source(each.stated[0]), n=n) for n, each in enumerate(people, start=1)]
+    asked = search.intent.question
     yield Token(text)
-    return Answer(
-        question=search.intent.question,
-        answered=False,
-        confidence="low",
-        mode="extractive",
-        model=ASKED_BACK,
-        answer=text,
-        sentences=(),
-        sources=(),
-        nearest=tuple(nearest),
-        follow_ups=tuple(with_person(search.intent.question, name) for name in names[:3]),
+    return replace(
+        unanswered(asked, text, ASKED_BACK, nearest), follow_ups=tuple(with_person(asked, name) for name in names[:3])
     )

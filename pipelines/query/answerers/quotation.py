@@ -10,13 +10,13 @@ from llama_index.core.schema import NodeWithScore
 
 from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import EvidenceSettings
-from pipelines.answers import Answer, Footnote, Sentence, Source, Token, Verdict
-from pipelines.query.answer import AnswerEvents, Draft, WriterInput, abstain
+from pipelines.answers import Source
+from pipelines.query.answer import AnswerEvents, Draft, WriterInput, abstain, write_sentences
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.confidence import quotation_confidence
 from pipelines.query.context import Retrieved
 from pipelines.query.evidence import assess
-from pipelines.query.layout import CitedText, joined
+from pipelines.query.layout import CitedText
 from pipelines.query.person_filter import quotable_sources
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.prompt_injection import is_command, supported_only_by_commands
@@ -396,33 +396,19 @@ def write_by_quotation(
 
 def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason: str = "") -> AnswerEvents:
     """The quoted units as Markdown with their markers, then a Verdict for each part; an abstention without units."""
-    written: list[CitedText] = []
-    sentences: list[Sentence] = []
-    done: list[Quotation] = []
-    for quotation in extraction.quotations:
-        source = quotation.unit.source
-        for part in cited(quotation, extraction.question, done):
-            words = part.text if part.is_code else escape_markers(part.text)
-            yield Token(part.before + words)
-            written.append(part)
-            checked = verify(part.quote or part.text, part.citations, task.context.sources, task.judge)
-            sentences.append(replace(checked, text=part.text, cells=part.cells))
-        done.append(quotation)
-        yield Footnote(source.n, source)
-    if not written:
+    parts = [
+        part
+        for at, quotation in enumerate(extraction.quotations)
+        for part in cited(quotation, extraction.question, extraction.quotations[:at])
+    ]
+    if not parts:
         return (yield from abstain(task, fallback_reason))
-    yield from (Verdict(index, sentence) for index, sentence in enumerate(sentences))
-    return Answer(
-        question=task.intent.question,
-        answered=True,
-        confidence=quotation_confidence(sentences, extraction.answers, is_open=leaves_open(extraction)),
-        mode="extractive",
-        model="",
-        answer=joined(written),
-        sentences=tuple(sentences),
-        sources=task.context.sources,
-        fallback_reason=fallback_reason,
-    )
+    sources = task.context.sources
+    checks = [(part, verify(part.quote or part.text, part.citations, sources, task.judge)) for part in parts]
+    written = [(part, replace(checked, text=part.text, cells=part.cells)) for part, checked in checks]
+    band = quotation_confidence([each for _, each in written], extraction.answers, is_open=leaves_open(extraction))
+    answer = yield from write_sentences(task.intent.question, written, sources, band, "")
+    return replace(answer, fallback_reason=fallback_reason)
 
 
 def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotation] = ()) -> Iterator[CitedText]:

@@ -3,14 +3,7 @@
 from dataclasses import replace
 
 from pipelines.query.question.names import bounds_in, names_in
-from pipelines.query.question.references import (
-    answered_by,
-    openers,
-    phrase_end,
-    placed_phrases,
-    said_of,
-    with_person,
-)
+from pipelines.query.question.references import answered_by, openers, phrase_end, placed_phrases, said_of, with_person
 from pipelines.query.question.rules import number
 from pipelines.query.question.words import Phrase, Text, is_year, read, words
 from pipelines.query.verification.words import years_in

@@ -165,7 +165,7 @@ WORDS_MODEL = SupportModel(-2.339, {"together": 2.15, "passage": 3.156, "names":
 VECTOR_MODELS: Mapping[str, SupportModel] = {
     "all-MiniLM-L6-v2": SupportModel(
         -4.462, {"together": 1.61, "passage": 2.721, "names": 0.968, "figures": 1.831, "similarity": 3.757}
-    ),
+    )
 }
 
 

@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.answers import Sentence
-from pipelines.query.answer import join_sentences
 from pipelines.query.citation_markers import (
     escape_markers,
     split_markers,
     strip_unfinished_marker,
 )
-from pipelines.query.layout import cited_sentences
+from pipelines.query.layout import CitedText, cited_sentences, joined
 from tests.linear import assert_linear
 
 
@@ -103,8 +101,8 @@ def test_hostile_brackets_are_read_in_linear_time(piece: str, end: str) -> None:
 
 
 def test_markers_follow_their_sentence_in_the_joined_answer() -> None:
-    assert join_sentences([Sentence("A.", (1, 2), "supported"), Sentence("B.", (), "uncited")]) == "A. [1] [2] B."
+    assert joined([CitedText("A.", (1, 2)), CitedText("B.", ())]) == "A. [1] [2] B."
 
 
 def test_what_reads_as_a_marker_in_a_sentence_is_none_in_the_joined_answer() -> None:
-    assert join_sentences([Sentence("Shown before [12].", (1,), "supported")]) == "Shown before (12). [1]"
+    assert joined([CitedText("Shown before [12].", (1,))]) == "Shown before (12). [1]"
