@@ -220,6 +220,8 @@ class QueryEngine(BaseQueryEngine):
                 with attempt as index:
                     search = self._begin(request, index)
                     draft = first_draft(search, partial(retrieve_context, search))
+        if draft.basis:  # knows which documents a follow-up goes on from
+            search = replace(search, intent=draft.basis.found.intent)
         ledger = search.ledger
         with ledger.stage("write"):
             answer = yield from metered(meter, draft.events())

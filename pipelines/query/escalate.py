@@ -18,14 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from pipelines.errors import FootnoteError
 from pipelines.models.consult import consult, reply_limit
 from pipelines.observe import log_failure
-from pipelines.query.evidence import with_strength
+from pipelines.query.citation_markers import split_markers
+from pipelines.query.evidence import idf_share, with_strength
 from pipelines.query.llm_queries import MAX_REPLY, parse_passage, parse_queries
 from pipelines.query.retrieve import WeightedQuery
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.store.tokens import tokenise
-from pipelines.types import Evidence
+from pipelines.types import Evidence, Filters
 
 MARGIN = 0.02  # of strength, by which an attempt must be better
+_LEAST_TERMS, _MOST_TERMS, _MOST_LINES = 4, 60, 2  # of the last answer, by which its passages are found
+_SAME_LINE = 0.6  # share of a line's terms, by idf, that its passage holds
 _REPLY_TOKENS = 60  # of a rewrite, by which its time is expected
 _HINT = "Raise FOOTNOTE_ESCALATION__SECONDS, or set FOOTNOTE_ESCALATION__MODE=off."
 _NOTHING_ASKED = Evidence(0.0, "low", None, 0.0, {}, 0, (), sufficient=False, reason="nothing is asked")
@@ -58,9 +61,23 @@ def find(search: Search) -> SearchOutcome:
     ledger, query = search.ledger, QueryBundle(search.intent.search_text)
     if search.intent.greeting:
         return SearchOutcome(search.intent, query, [], [], _NOTHING_ASKED, ledger)
+    if search.intent.follow_up:
+        search = replace(search, intent=replace(search.intent, told=_documents_told(search)))
     best = _with_last_answer(search, escalate(search, search.attempt(query, ledger.fork("base"))))
     ledger.adopt(best.ledger)
     return replace(best, ledger=ledger)
+
+
+def _documents_told(search: Search) -> tuple[str, ...]:
+    """The documents of the last answer's passages, at most two; none where no stored passage has its words."""
+    lexical, audience = search.lexical, search.request.audience
+    lines = [tokenise(line)[:_MOST_TERMS] for line in split_markers(search.request.history[-1].answer)[0].splitlines()]
+    said = [dict.fromkeys(terms, 1.0) for terms in lines if len(terms) >= _LEAST_TERMS][:_MOST_LINES]
+    best = [(node_id, terms) for terms in said for node_id, _ in lexical.search(terms, 1)]
+    nodes = search.store.fetch({node_id for node_id, _ in best}, filters=Filters(), audience=audience)
+    texts = {node_id: {*tokenise(node.get_content())} for node_id, node in nodes.items()}
+    told = (node_id for node_id, terms in best if idf_share(lexical.idf, terms, texts.get(node_id, ())) >= _SAME_LINE)
+    return tuple(dict.fromkeys(nodes[node_id].metadata["document_id"] for node_id in told))
 
 
 def _with_last_answer(search: Search, found: SearchOutcome) -> SearchOutcome:

@@ -1,7 +1,7 @@
 """Strength of the evidence: signals of the candidates, and the calibration that turns them into a probability."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from llama_index.core.schema import NodeWithScore
@@ -216,6 +216,14 @@ def strength(measured: Mapping[str, float], parameters: Calibration) -> float:
         return 0.0
     odds = parameters.intercept + sum(weight * measured[name] for name, weight in parameters.weights.items())
     return logistic(odds)
+
+
+def idf_share(idf: Callable[[str], float], terms: Iterable[str], held: Collection[str]) -> float:
+    """The share (0..1) of the terms' idf that is held; 1 without terms."""
+    weights = {term: idf(term) for term in terms}
+    return (
+        sum(own for term, own in weights.items() if term in held) / total if (total := sum(weights.values())) else 1.0
+    )
 
 
 def logistic(odds: float) -> float:

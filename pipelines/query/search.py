@@ -14,7 +14,6 @@ from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
-from pipelines.query.conversation import documents_told
 from pipelines.query.evidence import assess
 from pipelines.query.fuse import HybridRetriever, build_fusion
 from pipelines.query.postprocess import build_cuts, build_factors
@@ -251,9 +250,6 @@ def begin_search(
         rewrite = partial(_rewritten, settings=settings, llm=llm, ledger=ledger, prompt=prompts.condense)
         alone = partial(stand_alone, known=known, rewrite=rewrite)
         intent = analyse(right, options, history=request.history, known=known, stand_alone=alone)
-    if intent.follow_up:
-        told = documents_told(request.history, lexical, index.store, request.audience)
-        intent = replace(intent, told=told)
     if right != asked:
         intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}

@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 from pipelines.answers import Answer
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, ProjectFacts
+from pipelines.query.evidence import idf_share
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.search import Request
 from pipelines.query.titles import subject_terms
@@ -104,12 +105,11 @@ def offered(
     """
     near = list(dict.fromkeys(source.document_id for source in answer.nearest))
     terms = _matter(answer.condensed or answer.question)
-    whole = sum(map(idf, terms)) or 1.0
     nearness = {document: 1 - place / len(near) for place, document in enumerate(near)}
     told = [_matter(question) for question in (answer.question, answer.condensed, *(turn.question for turn in history))]
 
     def rank(one: StoredQuestion) -> tuple[bool, float]:
-        shared = sum(map(idf, terms & _matter(one.question))) / whole
+        shared = idf_share(idf, terms, _matter(one.question)) if terms else 0.0
         return not (shared or one.is_sure), -shared - nearness.get(one.document_id, 0)
 
     chosen: dict[str, str] = {}

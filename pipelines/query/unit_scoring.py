@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipelines.errors import FootnoteError
 from pipelines.models.reader import load_reader
 from pipelines.observe import log_failure
-from pipelines.query.evidence import logistic
+from pipelines.query.evidence import idf_share, logistic
 from pipelines.query.missing import MISSING, missing_of
 from pipelines.query.question.form import EXACT_KINDS, QuestionType, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
@@ -53,12 +53,8 @@ class UnitScorer:
 
     def share(self, terms: Sequence[str] | frozenset[str], held: frozenset[str]) -> float:
         """The share (0..1) of the terms' weight that is held; 1 without terms."""
-        weights = {term: self.weight(term) for term in terms}
-        total = sum(weights.values())
-        if not total:
-            return 1.0
-        told = (term for term in weights if term in held or not held.isdisjoint(related_terms(term)))
-        return sum(weights[term] for term in told) / total
+        told = {term for term in terms if term in held or not held.isdisjoint(related_terms(term))}
+        return idf_share(self.weight, terms, told)
 
 
 def unread(_question: str, texts: Sequence[str]) -> Array:
