@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache, partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE
@@ -15,7 +15,6 @@ from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import ToolMetadata
-from sqlalchemy import Engine as SqlEngine
 
 from config.prompts import Prompts, answer_system
 from config.settings import Settings
@@ -65,6 +64,7 @@ from pipelines.types import (
 )
 
 Event = AnswerEvent | Answer
+Result = TypeVar("Result")
 _NOT_OF_ANSWERS = {"home", "database_url", "log", "serve", "server", "server_token"}  # settings
 _OFFERED = 2  # stored questions of an abstention
 _KEPT_REPLIES = 500  # to questions that were tried, of one state of the corpus
@@ -213,13 +213,9 @@ class QueryEngine(BaseQueryEngine):
 
     def _answered(self, request: Request, *, record: bool) -> Generator[AnswerEvent, None, tuple[Answer, Trace]]:
         """Yield the events of an answer; return the Answer and its trace. `record` logs it."""
-
-        meter = Meter()
-        with metering(meter):
-            for attempt in self.active.attempts():
-                with attempt as index:
-                    search = self._begin(request, index)
-                    draft = first_draft(search, partial(retrieve_context, search))
+        draft, search, meter = self._begun(
+            request, lambda search: first_draft(search, partial(retrieve_context, search))
+        )
         if draft.basis:  # knows which documents a follow-up goes on from
             search = replace(search, intent=draft.basis.found.intent)
         ledger = search.ledger
@@ -252,7 +248,7 @@ class QueryEngine(BaseQueryEngine):
             cost=self._cost(usage, search.index),
         )
         if record:
-            _log_query(self.database.engine, trace, answer, usage, answer.cost)
+            self._record(trace, usage, search.index, answer)
         return answer, trace
 
     def finished(self, request: Request, *, record: bool = False) -> tuple[Answer, Trace]:
@@ -304,8 +300,13 @@ class QueryEngine(BaseQueryEngine):
         if answer.follow_ups:
             return answer.follow_ups
         request = self._request(answer.question, filters, audience, history=history)
+        if not answer.answered and not answer.searched:
+            return ()
         if not answer.answered:
-            return self._tried(answer, request)
+            self.try_questions()
+            index = self.active.now()
+            with index.store.read_snapshot() as snapshot:
+                return self._offered(answer, request, index, snapshot.mark)
         try:
             with self.active.snapshot() as snapshot:
                 proposed = proposals_beside(answer, request, self.store)
@@ -345,15 +346,6 @@ class QueryEngine(BaseQueryEngine):
         with index.store.read_snapshot() as snapshot:
             return _stored(index, snapshot.mark, Filters(), audience or self.audience)
 
-    def _tried(self, answer: Answer, request: Request) -> tuple[str, ...]:
-        """Stored questions for an abstention, some of which are tried now."""
-        if not answer.searched:
-            return ()
-        self.try_questions()
-        index = self.active.now()
-        with index.store.read_snapshot() as snapshot:
-            return self._offered(answer, request, index, snapshot.mark)
-
     def _offered(self, answer: Answer, request: Request, index: ModelIndex, mark: Mark) -> tuple[str, ...]:
         """Two stored questions for an abstention, within its filters; nothing is searched."""
         stored = _stored(index, mark, request.filters, request.audience)
@@ -379,16 +371,15 @@ class QueryEngine(BaseQueryEngine):
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no retriever worked.
         """
-        request, meter = self._request(question, filters, audience, mode=mode, top_n=top_n), Meter()
-        with metering(meter):
-            for attempt in self.active.attempts():
-                with attempt as index:
-                    search = self._begin(request, index)
-                    outcome = find(search)
-                    results = _results(outcome, search)
+
+        def found(search: Search) -> tuple[SearchOutcome, tuple[SearchResult, ...]]:
+            return (outcome := find(search)), _results(outcome, search)
+
+        request = self._request(question, filters, audience, mode=mode, top_n=top_n)
+        (outcome, results), search, meter = self._begun(request, found)
         trace, intent = search.trace(), search.intent
         if record:
-            self._log_search(trace, meter, index)
+            self._record(trace, meter.usage(), search.index)
         return SearchReport(intent.question, intent, results, outcome.evidence, trace.timings_ms, trace)
 
     def search_without(
@@ -431,24 +422,31 @@ class QueryEngine(BaseQueryEngine):
 
     def _find(self, request: Request, *, record: bool = False) -> SearchOutcome:
         """The outcome of a search; only with `record` it is logged."""
+        outcome, search, meter = self._begun(request, find)
+        if record:
+            self._record(search.trace(), meter.usage(), search.index)
+        return outcome
+
+    def _begun(self, request: Request, work: Callable[[Search], Result]) -> tuple[Result, Search, Meter]:
+        """(what `work` makes of a search in one state of the corpus, that search, the meter of its models)."""
         meter = Meter()
         with metering(meter):
             for attempt in self.active.attempts():
                 with attempt as index:
-                    search = self._begin(request, index)
-                    outcome = find(search)
-        if record:
-            self._log_search(search.trace(), meter, index)
-        return outcome
+                    mark = self._fingerprint(index)
+                    search = begin_search(
+                        request, self.settings, index, self.llm, fingerprint=mark, prompts=self.prompts
+                    )
+                    result = work(search)
+        return result, search, meter
 
-    def _log_search(self, trace: Trace, meter: Meter, index: ModelIndex) -> None:
-        usage = meter.usage()
-        _log_query(self.database.engine, trace, None, usage, self._cost(usage, index))
-
-    def _begin(self, request: Request, index: ModelIndex) -> Search:
-        return begin_search(
-            request, self.settings, index, self.llm, fingerprint=self._fingerprint(index), prompts=self.prompts
-        )
+    def _record(self, trace: Trace, usage: Mapping[str, int], index: ModelIndex, answer: Answer | None = None) -> None:
+        """Log a question with its answer, or a search without one; a failure is a warning only."""
+        kind, cost = ("ask", answer.cost) if answer else ("search", self._cost(usage, index))
+        try:
+            save_query(self.database.engine, trace, kind=kind, answer=answer, usage=usage, cost=cost)
+        except FootnoteError as error:
+            log_failure("query not logged", error)
 
     def _fingerprint(self, index: ModelIndex) -> str:
         changed = {"prompts": asdict(self.prompts)} if self.prompts != Prompts() else {}
@@ -592,17 +590,6 @@ def _shown_node(node: BaseNode, names: Mapping[str, DocumentLinks]) -> BaseNode:
 
 def _likeness(similarity: float | None, score: float | None) -> float | None:
     return score if similarity is None else min(max(similarity, 0.0), 1.0)
-
-
-def _log_query(
-    database: SqlEngine, trace: Trace, answer: Answer | None, usage: Mapping[str, int], cost: float | None
-) -> None:
-    """Log a question with its answer, or a search without one; a failure is a warning only."""
-    kind = "ask" if answer else "search"
-    try:
-        save_query(database, trace, kind=kind, answer=answer, usage=usage, cost=cost)
-    except FootnoteError as error:
-        log_failure("query not logged", error)
 
 
 def _results(outcome: SearchOutcome, search: Search) -> tuple[SearchResult, ...]:
