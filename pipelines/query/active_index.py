@@ -129,7 +129,7 @@ class ActiveIndex:
                     found = ...
 
         The second is made where another embedding model was promoted and the table of the one before was dropped,
-        before anything was read of it. Each attempt reads one state of the corpus. No call is around what is read.
+        before anything was read of it. Each attempt reads one state of the corpus.
         """
         failed: list[FootnoteError] = []
         yield self._attempt(failed, is_last=False)

@@ -27,17 +27,10 @@ AnswerEvents = Generator[AnswerEvent, None, Answer]
 
 @dataclass(frozen=True, slots=True)
 class WriterInput:
-    """The input of a writer.
+    """The input of a writer: the question as understood, the numbered sources, and how strong the evidence is.
 
-    Attributes:
-        intent: The question as understood.
-        context: The numbered sources.
-        evidence: How strong the evidence is.
-        searched: Descriptions of what was searched, for an abstention.
-        nearest: The words that came nearest, for an abstention.
-        instead: The text of an abstention that has another reason than weak evidence; else empty.
-        judge: Verifies sentences.
-        persona: Who says that there is no answer.
+    `searched`, `nearest` and `instead` are of an abstention: what was searched, the words that came nearest, and its
+    text if it has another reason than weak evidence. `judge` verifies sentences, `persona` says that nothing answers.
     """
 
     intent: QueryIntent

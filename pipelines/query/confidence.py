@@ -16,14 +16,9 @@ _LEAST_HELD = 0.5  # share of the question's terms that one sentence must hold
 def confidence(evidence: Evidence, sentences: Sequence[Sentence], terms: Sequence[str]) -> Band:
     """The confidence of a model's text: the band of the evidence, less where sentences lack support.
 
-    It is low if a third of the sentences have no support or less than half are supported, and never high unless all
-    are and one holds half of the question's terms. A line that leads in to others (`It has these limits:`) and cites
+    It is low if a third of the sentences have no support or less than half are supported, and never high unless all are
+    and one holds half of the question's index terms. A line that leads in to others (`It has these limits:`) and cites
     nothing does not count.
-
-    Args:
-        evidence: What the sentences were written from.
-        sentences: With their verdicts.
-        terms: The question's index terms.
     """
     sentences = [one for one in sentences if not (one.verdict == "uncited" and one.text.endswith(":"))]
     lacking = sum(sentence.verdict in ("unsupported", "uncited") for sentence in sentences) / max(len(sentences), 1)

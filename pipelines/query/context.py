@@ -137,15 +137,8 @@ def assemble(
     """The sources that a writer is shown, numbered in document order; all of its text is within the budget.
 
     Spans of a document that overlap or touch are one source, a passage that another document repeats stands once and
-    names that document, and a source that does not fit is cut at a sentence's end, or dropped.
-
-    Args:
-        ranking: Best first.
-        read: Stored passages of (document id, start, end); a span whose document is gone is missing.
-        ledger: Told the fate of every node.
-        budget: Of all that is shown, heads and delimiters too.
-        names: The names of documents by id; one that must not be seen is missing.
-        named: Ids of documents that the question names: of several, each has its share before any has more.
+    names that document, and a source that does not fit is cut at a sentence's end, or dropped. Of several documents
+    that the question `named`, each has its share before any has more.
     """
     spans = [span_of(hit) for hit in ranking]
     merged = merge_spans(spans, blank_gaps(spans, read))
@@ -351,12 +344,7 @@ def fitted(span: Span, text: str, fits: Callable[[str], bool]) -> Span | None:
     """The part of a span that fits: it begins where a node begins and ends where a sentence does.
 
     The best node goes first, from its beginning, then what follows it, then what stands before it. None when less of
-    that node fits than is worth showing.
-
-    Args:
-        span: With its nodes best first.
-        text: Its own.
-        fits: True if there is room for a text; for a shorter beginning of one that has room, too.
+    that node fits than is worth showing. What `fits` does so in each shorter beginning, too.
     """
     if fits(text):
         return span

@@ -29,14 +29,10 @@ _OF_DOCUMENT = set(
 
 
 def with_conflicts(answer: Answer, wording: str, careers: Sequence[Disagreement] = ()) -> Answer:
-    """The answer with the disagreements on what it states or its question asks for, at most five.
+    """The answer with the disagreements on what it states or its question asks for, at most five; no abstention has
+    any.
 
     A side that no source of the answer holds becomes a source of it. A confidence of "high" becomes "medium".
-
-    Args:
-        answer: With its sources; an abstention stays as it is.
-        wording: The question, made standalone.
-        careers: Disagreements of career facts; those of named values are found among the sources.
     """
     if not answer.answered:
         return answer

@@ -290,12 +290,6 @@ class QueryEngine(BaseQueryEngine):
 
         Made after an answer, which does not wait for them; none where the documents cannot be read. An abstention has
         its own already, unless none was stored: then some are tried now.
-
-        Args:
-            answer: The Answer.
-            history: The turns before it.
-            filters: Those that it was asked with.
-            audience: The audience that it was given to.
         """
         if answer.follow_ups:
             return answer.follow_ups

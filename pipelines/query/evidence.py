@@ -26,15 +26,10 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic model: 1 / (1 + exp(-(intercept + sum of weight * signal))).
+    """A logistic model: 1 / (1 + exp(-(intercept + sum of weight * signal))), see `signals`.
 
-    Attributes:
-        far: Cosine similarity, on the model's scale, of a question and a text about something else.
-        near: The same of a question and the passage that answers it.
-        intercept: The log-odds when every signal is 0.
-        weights: By signal; see `pipelines.query.evidence.signals`.
-        floor: From here a question counts as answerable.
-        high: From here its evidence is called high.
+    `far` and `near` are cosine similarities, on the model's scale, of a question and a text about something else, and
+    the passage that answers it. From `floor` a question counts as answerable, from `high` its evidence is called high.
     """
 
     far: float
@@ -98,11 +93,8 @@ _WORD_TERMS = 3  # of a word that is not ASCII
 class TermMatch:
     """The match of one candidate with the question.
 
-    Attributes:
-        similarity: Cosine to the question itself; None without a dense retriever.
-        bm25: BM25 over the sum of the question's idf, 0..1.
-        terms: The question's terms that stand in it.
-        coverage: Their share (0..1) of the question's idf.
+    `similarity` is the cosine to the question itself, None without a dense retriever; `bm25` is over the sum of the
+    question's idf (0..1); `coverage` is the share (0..1) of that idf which its `terms` have.
     """
 
     similarity: float | None
@@ -120,16 +112,7 @@ def assess(
     settings: EvidenceSettings,
     model: str,
 ) -> Evidence:
-    """The support of a ranking for an answer to the question.
-
-    Args:
-        ranked: Every candidate, best first.
-        intent: The question's terms.
-        ledger: The candidates' similarity to the question, and the corpus's.
-        index: The snapshot that the sparse retriever searched.
-        settings: Which rule decides.
-        model: The embedding model, whose parameters are used.
-    """
+    """The support of a ranking (every candidate, best first) for an answer to the question, by a model's parameters."""
     found = term_matches(ranked, intent.terms, ledger, index)
     measured = signals(found, ledger.background, calibration(model))
     parameters = calibration(model, dense="similarity" in measured)
@@ -173,13 +156,8 @@ def signals(
     - `bm25` (0..1): the best BM25, over the question's idf sum.
     - `similarity` (-1..1): the best cosine to the question.
     - `support`: the best of similarity on the model's own scale plus half the coverage, of one and the same candidate.
-    - `contrast`: by how many standard deviations the best similarity stands out from the corpus's.
+    - `contrast`: by how many standard deviations the best similarity stands out from the corpus's (`background`).
     - `agreement` (0..1): 1 / log2(1 + r), where r is the place, by similarity, of the candidate of highest BM25.
-
-    Args:
-        found: The candidates, in the order of the ranking.
-        background: Mean and standard deviation of the question's similarity to the corpus.
-        parameters: The scale of the model's similarities.
     """
     if not found:
         return {}

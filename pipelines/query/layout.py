@@ -21,13 +21,9 @@ Kind = Literal["heading", "paragraph", "bullets", "numbers", "code", "table"]
 class CitedText(NamedTuple):
     """A sentence as a model wrote it, without markers.
 
-    Attributes:
-        text: Its words; of a line of code also the spaces between them.
-        citations: The sources that it cites.
-        before: What stands between the sentence before and this one: spaces, list marks, headings, fences.
-        is_code: True if it is a line of a fenced code block.
-        quote: The words of the source that it shows in another form; empty where they are its own.
-        cells: Of a row of a table, (the name of its column, a cell) for each cell.
+    `before` is what stands between the sentence before and this one: spaces, list marks, headings, fences. A line of
+    code keeps its spaces. `quote` are the words of the source that it shows in another form; empty where they are its
+    own. `cells` are those of a row of a table, each with the name of its column before it.
     """
 
     text: str
@@ -220,13 +216,9 @@ def _markers(citations: Iterable[int]) -> str:
 
 
 class AnswerBlock(NamedTuple):
-    """A part of an answer's text.
+    """A part of an answer's text: a heading with its text, or the indexes of the sentences in each of its lines.
 
-    Attributes:
-        kind: What it is.
-        text: The text of a heading; else empty.
-        lines: The indexes of the sentences in each list item, line of code or row of a table; a paragraph is one line.
-        indents: The spaces before each line of code.
+    A line is an item of a list, a line of code or a row of a table; a paragraph is one. `indents` are of code.
     """
 
     kind: Kind

@@ -77,12 +77,7 @@ def unknown_people(
     """Folded words of the names of people whose career no document states; empty if the question names a known person.
 
     A name counts as a person's if it acts, owns something or the question asks who it is, and it names nothing else
-    that is known.
-
-    Args:
-        intent: What is asked.
-        stated: (person's name, document id) of each document that states one.
-        organisations: Names of companies, schools and projects.
+    that is known. `stated` are (person's name, document id); organisations are companies, schools and projects.
     """
     people = [name_words(name) for name, _ in stated]
     if not people or any(names_one_of(intent, own) for own in people):
@@ -93,14 +88,10 @@ def unknown_people(
 
 
 def about_other_people(names: frozenset[str], documents: Collection[str]) -> ExcludeSpan:
-    """A test for spans that are about other people than those with these names.
+    """A test for spans that are about other people than those with these names, of folded words.
 
-    Those are all spans of a resume or profile and the first-person spans of a journey, unless the span names one of
-    them, or uses a pronoun right after a sentence that does.
-
-    Args:
-        names: Folded words of their names.
-        documents: Ids of the documents that state a person's name.
+    Those are all spans of a resume or profile that states a name and the first-person spans of a journey, unless the
+    span names one of them, or uses a pronoun right after a sentence that does.
     """
 
     def of_others(source: Source, start: int, end: int) -> bool:
@@ -124,10 +115,6 @@ def documents_of_others(intent: QueryIntent, stated: Sequence[tuple[str, str]]) 
 
     A part of a name is enough. A single ordinary word counts only if it is capitalised inside a sentence, or if the
     question has no capitals; no word counts inside another known name (`Parker Hannifin`).
-
-    Args:
-        intent: What is asked.
-        stated: (name, document id) of each document that says whose it is.
     """
     near = [(name, document) for name, document in stated if names_one_of(intent, name_words(name))]
     found = known_names_in(intent, NameIndex(_name_forms(intent, near))) if near else ()

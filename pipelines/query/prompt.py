@@ -21,15 +21,10 @@ Messages = list[tuple[str, str]]
 class WritingOptions:
     """The form of a language model's answer.
 
-    Attributes:
-        persona: Who speaks.
-        output: The requested format.
-        unsupported: What is done to sentences without support.
-        is_trusted: False if the model's refusals, and replies that are only supported in part, are no answer.
-        room: Maximum cl100k tokens of the whole prompt; None = no limit.
-        keeps_prompts: True if the trace keeps the prompt and the reply.
-        seconds: The limit of the whole reply.
-        rules: The system prompt, in place of the usual one.
+    `unsupported` says what is done to sentences without support. Refusals of a model that is not trusted, and replies
+    that are only supported in part, are no answer. `room` is the most cl100k tokens of the whole prompt, None without a
+    limit; `seconds` the limit of the whole reply; with `keeps_prompts` the trace keeps both. `rules` are the system
+    prompt, in place of the usual one.
     """
 
     persona: PersonaSettings

@@ -39,12 +39,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuotableUnit:
-    """A block of a source that can be quoted.
+    """A block of a source that can be quoted: at least one sentence, item, row or line.
 
     Attributes:
-        source: Where it stands.
-        kind: What it is.
-        parts: Its sentences, items, rows or lines, in order; at least one.
         lead: What leads in to a list, table or block of code right above it, in the same section; else None.
         above: The words of the last sentence right above it, whether it leads in to it or not.
         headings: The words of the headings above, outermost first.
@@ -129,13 +126,9 @@ def placed_elements(structure: Structure) -> Iterator[PlacedElement]:
 
 
 def quotable_units(sources: Sequence[Source], excluded: ExcludeSpan | None = None) -> list[QuotableUnit]:
-    """The units of the sources, in order.
+    """The units of the sources, in order, without the parts for which `excluded` is true.
 
     Headings (but those without a mark that say something), lead-ins, badges, contents and lines of links are none.
-
-    Args:
-        sources: In the order in which they are shown.
-        excluded: Parts for which it is true are left out.
     """
     every = (unit for source in sources for unit in _units_of(source))
     return list(filter(None, (_without(unit, excluded) for unit in every)))

@@ -151,12 +151,9 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CleanReply:
-    """The text of a reply, or of its beginning, that a reader may see.
+    """The text of a reply, or of its beginning, that a reader may see, up to its first repetition.
 
-    Attributes:
-        text: Without thoughts, marks of the prompt and template tokens, up to its first repetition.
-        is_over: True if what follows is of no use: the model began another turn, or repeats itself.
-        repeats: True if it repeated itself.
+    What follows is of no use if it `is_over`: the model began another turn, or repeats itself.
     """
 
     text: str

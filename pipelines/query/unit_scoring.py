@@ -81,14 +81,9 @@ def build_unit_scorer(weight: Callable[[str], float]) -> UnitScorer:
 
 @dataclass(frozen=True)
 class ScoredUnits:
-    """Units with their signals for a question.
+    """Units with their terms and signals (n, len(SIGNALS)) for a question, and what scored them.
 
-    Attributes:
-        reads: The units with their terms, in order.
-        signals: (n, len(SIGNALS)).
-        scores: (n,): log-odds, up to a constant of the question, that a unit is the one that answers.
-        wanted: What the question asks for.
-        scorer: What scored them.
+    `scores` (n,) are log-odds, up to a constant of the question, that a unit is the one that answers.
     """
 
     reads: tuple["ReadUnit", ...]

@@ -125,13 +125,10 @@ def values_in(text: str) -> tuple[Value, ...]:
 
 
 def holds(kind: str, text: str, asked: frozenset[str]) -> bool:
-    """True if a text holds a value of the kind that the question does not give itself.
+    """True if a text holds a value of the kind that the question does not give itself, by its index terms (`asked`).
 
-    Args:
-        kind: A ValueKind; or `duration` for a time, a length or an extent (only a time where the question names a unit
-            of time), or `count` for any number, with or without a unit.
-        text: Without markup.
-        asked: The index terms of the question: a value of these terms alone is no answer.
+    Besides ValueKinds, `duration` is a time, a length or an extent (only a time where the question names a unit of
+    time), and `count` any number, with or without a unit.
     """
     kinds = _ANSWERING.get(kind, frozenset({kind}))
     if kind == "duration" and not _time_terms().isdisjoint(asked):

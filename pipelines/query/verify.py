@@ -212,14 +212,9 @@ def verify_computed(
 ) -> Sentence:
     """The verdict on a computed sentence: its values are derived from quoted facts.
 
-    `supported` if every quotation stands verbatim in its source and the sentence holds no number besides quotations and
-    derived values; else `partial` if some quotation stands, `unsupported` if none does.
-
-    Args:
-        sentence: The sentence of quotations and derived values.
-        quoted: (source number, words of the sentence that must stand in it), in the order of the sentence.
-        derived: The computed values as they stand in the sentence.
-        sources: The cited sources, and others.
+    `supported` if every quotation (source number, words that must stand in it) stands verbatim in its source and the
+    sentence holds no number besides quotations and derived values; else `partial` if some quotation stands,
+    `unsupported` if none does.
     """
     by_number = {source.n: source for source in sources}
     held = [

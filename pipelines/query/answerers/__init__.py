@@ -19,11 +19,7 @@ Retrieve = Callable[[], Retrieved]
 class FromDatabase:
     """An answerer that reads or computes its answer from the database, without passages.
 
-    Attributes:
-        name: In the trace.
-        find: Returns what the answer says; None where there is nothing.
-        write: Writes it.
-        why: Why nothing was found, for the trace.
+    `find` returns what the answer says, or None, and `write` writes it; the trace says `why` nothing was found.
     """
 
     name: str

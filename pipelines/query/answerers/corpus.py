@@ -54,13 +54,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class CorpusAnswer:
-    """What the database says of its documents.
+    """What the database says of its documents: the sentence that opens the answer, and the documents with their
+    sources.
 
-    Attributes:
-        said: The sentence that opens the answer.
-        named: The documents that it names, each with the source that shows it.
-        terms: The index terms that are looked for in each source; empty = its beginning is shown.
-        answered: False if nothing was found.
+    `terms` are the index terms that are looked for in each source; without any its beginning is shown.
     """
 
     said: str

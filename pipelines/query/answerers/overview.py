@@ -118,15 +118,7 @@ def _compose(
     own: Sequence[Project],
     projects: Sequence[Project],
 ) -> OverviewAnswer | None:
-    """The overview out of facts alone; None where none state it.
-
-    Args:
-        asked: What is asked.
-        words: Of the topic.
-        person: Who is meant.
-        own: The projects of that person.
-        projects: Those that may be named, or that fit the topic.
-    """
+    """The overview out of facts alone; None where none state it. `projects` may be named, or fit the topic."""
     match asked.kind:
         case "self":
             lines = list(_whole(person, own)) if person else []

@@ -82,13 +82,8 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The units that may be quoted, and how likely they answer.
-
-    Attributes:
-        question: What the question asks for.
-        quotations: The units that answer best, best first.
-        answers: Probability (0..1) that the best of them answers.
-        scored: The units that were scored.
+    """The units that answer best, best first, the probability (0..1) that the best of them answers, and all that were
+    scored.
     """
 
     question: QuestionType
@@ -124,15 +119,7 @@ def extract(
     """Pick the units that answer best, verbatim, best first; at most `max_sentences` sentences of paragraphs.
 
     Units far less probable than the best are left out, and so are repetitions. A line that gives orders to a language
-    model is quoted only if the question asks about such orders.
-
-    Args:
-        intent: The question as understood.
-        quotable: The sources, and the spans of them that must not be quoted.
-        ranking: The retrieved passages, best first.
-        scorer: Term weights and the reader.
-        strength: Strength of the evidence, 0..1.
-        max_sentences: Maximum number of sentences of paragraphs.
+    model is quoted only if the question asks about such orders. `strength` (0..1) is that of the evidence.
     """
     question = classify_question(intent)
     every = quotable_units(_of_named(intent, quotable.sources), _exclusion(intent, quotable))
@@ -414,12 +401,8 @@ def write_extraction(task: WriterInput, extraction: Extraction, fallback_reason:
 def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotation] = ()) -> Iterator[CitedText]:
     """The parts of a quotation with the Markdown before each: a lead-in or heading, list marks, a fence.
 
-    A heading that alone holds the date or person that is asked for stands above them.
-
-    Args:
-        quotation: What is quoted.
-        question: What is asked.
-        before: What is quoted before it; a block of code is closed first, and a lead-in is not repeated.
+    A heading that alone holds the date or person that is asked for stands above them. What is quoted `before` is not
+    repeated, and its block of code is closed first.
     """
     unit, cites = quotation.unit, (quotation.unit.source.n,)
     gap = "" if not before else "\n```\n\n" if before[-1].unit.kind == "code" else "\n\n"

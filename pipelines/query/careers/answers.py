@@ -320,10 +320,7 @@ class _Named:
 def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     """The answer about what the question names of a person's career; None unless every word is understood.
 
-    Args:
-        person: Whose career.
-        ask: The question.
-        spare: Words that say nothing of what is asked, as the person's name.
+    `spare` words say nothing of what is asked, as the person's name.
     """
     bound, marks = ask.place, ask.marks
     named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])

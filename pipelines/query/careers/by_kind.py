@@ -46,13 +46,9 @@ _WHOLE = 6  # letters of a word that may be the beginning of a longer one
 
 @dataclass(frozen=True, slots=True)
 class CareerOf:
-    """Whose career is asked about, and what the question names of it.
+    """Whose career is asked about, and what the question names of it: its folded words, and its years.
 
-    Attributes:
-        person: Whose.
-        said: The folded words of the question.
-        years: Years that it names.
-        languages: Programming languages of the stored projects, folded.
+    `languages` are the programming languages of the stored projects, folded.
     """
 
     person: Person

@@ -37,14 +37,9 @@ _SHORT = 2  # letters up to which a skill must stand in its own spelling: `Go` i
 
 @dataclass(frozen=True, slots=True)
 class ComputedItem:
-    """A fact behind a computed answer.
+    """A fact behind a computed answer as it words it, and the quotes that must stand in the fact's span.
 
-    Attributes:
-        text: The fact as the answer words it.
-        fact: The fact itself.
-        quotes: Words that must stand in its span.
-        also_in: Names of other documents that state the same.
-        whose: The fact that states the person's name, if the answer says it.
+    `also_in` names other documents that state the same; `whose` states the person's name, if the answer says it.
     """
 
     text: str
@@ -62,18 +57,17 @@ class ComputedItem:
 
 @dataclass(frozen=True, slots=True)
 class ComputedAnswer:
-    """A value computed from career facts.
+    """A value computed from career facts, or with `listed` the facts themselves, a sentence each.
 
     Attributes:
         value: The value in words; empty for a list.
         of: What it is the value of.
-        mine: The words that lead in to the facts in the first person; empty where they are as well without.
         items: The facts that it was computed from.
         doubts: Disagreements of documents about them.
         undated: Number of facts without dates, which could not be summed.
         unread: Dated lines from which no job or study was read.
         exact: True if all dates are exact to the month.
-        listed: True if the items themselves are the answer, a sentence each.
+        mine: The words that lead in to the facts in the first person; empty where they are as well without.
         derived: Parts of quoted words that a sentence says alone, as one end of a range.
     """
 

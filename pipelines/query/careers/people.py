@@ -192,16 +192,10 @@ _CATEGORY_ORDER = {"resume": 0, "linkedin": 1}  # of documents that state the sa
 class Person:
     """A person's career; a group of facts holds what several documents state of the same thing.
 
-    Attributes:
-        name: As stated; empty if no document states it.
-        documents: Names of the documents about the person.
-        jobs: The latest first, undated ones last.
-        projects: Those of the person's documents, and of READMEs if there is no other person.
-        stated: The facts that state the name, one a document.
-        summaries: The person's summaries in their own words, one a document, that of a resume first.
-        talks: The latest first, undated ones last.
-        stated_facts: All facts about the person themselves: name, headline, place, contact.
-        unread: Dated lines of the documents that no job, study or other entry was read from.
+    Jobs and talks are the latest first, undated ones last. `name` is empty if no document states it, and `stated` are
+    the facts that do, one a document; `stated_facts` are all about the person themselves. `projects` are those of the
+    person's documents, and of READMEs if there is no other person. `summaries` are in the person's own words, that of a
+    resume first; `unread` are dated lines that no entry was read from.
     """
 
     name: str

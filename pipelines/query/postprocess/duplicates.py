@@ -43,11 +43,8 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> di
 def contained_versions(texts: Sequence[str], kin: Sequence[Collection[str]]) -> dict[int, int]:
     """For each text that says nothing which its kin does not say further up, the index of the kin that says most of it.
 
-    Its content may be spread over several texts: two files of one resume are split at different places.
-
-    Args:
-        texts: Best first.
-        kin: The families of each text: of its node, and of its document.
+    Its content may be spread over several texts: two files of one resume are split at different places. The texts are
+    the best first; the kin of each are the families of its node and of its document.
     """
     said = [shingles(text) if families else _NONE for text, families in zip(texts, kin, strict=True)]
     kept: list[int] = []

@@ -24,14 +24,8 @@ class CareerAsk:
     """One way to read a question about a career. It answers the question only if every word of it is understood: as a
     name of the career, or as one of the `known` words.
 
-    Attributes:
-        kind: What is computed or listed.
-        words: Of the question, folded, without possessive endings; names are compared with them.
-        known: Words that say nothing more than the kind does.
-        marks: What else the kind depends on (`now`, `degrees`), each true of the question.
-        noun: What is counted.
-        place: The index of "before" or "after" among the words; their number without one.
-        year: The year that is asked for.
+    `words` are folded, without possessive endings. `marks` are what else the kind depends on (`now`, `degrees`), `noun`
+    is counted, `year` asked for, and `place` the index of "before" or "after"; the number of words without one.
     """
 
     kind: CareerKind

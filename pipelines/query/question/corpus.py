@@ -14,15 +14,11 @@ _FORMS: tuple[CorpusForm, ...] = ("count", "list", "new", "made", "mention")
 
 @dataclass(frozen=True, slots=True)
 class CorpusQuestion:
-    """What is asked of the documents.
+    """What is asked of the documents: how many, which, which are new, by whom or of when one is, or which say
+    something.
 
-    Attributes:
-        form: How many, which, which are new, by whom or of when one is, or which say something.
-        noun: What they are called, in the singular: `document`, `blog post`.
-        several: True if the noun is a plural.
-        named: True if there is a noun.
-        topic: The title, or what they say.
-        asks_who: True if the author is asked for, not the date.
+    `noun` is what they are called, in the singular, if `named`; `several` if it is a plural. `topic` is the title, or
+    what they say; `asks_who` if the author is asked for, not the date.
     """
 
     form: CorpusForm

@@ -61,12 +61,8 @@ def stand_alone(
 ) -> tuple[str, CondensedBy]:
     """(the question as it stands alone, what made it so); a question that stands alone comes back as it was.
 
-    Args:
-        question: Without its request phrases.
-        history: The turns before it, oldest first, greetings left out.
-        typed: The question with its request phrases.
-        known: The stored names, and whose they are.
-        rewrite: The question in the words of a language model; empty where there is none, and the rules decide.
+    `typed` is the question with its request phrases, `history` the turns before it, oldest first. `rewrite` gives the
+    question in the words of a language model; empty where there is none, and the rules decide.
     """
     if not is_follow_up(question, history, typed=typed, known=known):
         return question, ""
@@ -86,12 +82,8 @@ def rewrite_follow_up(
 ) -> str:
     """The follow-up as a question that is understood alone; empty when the model's reply is none.
 
-    Args:
-        question: The follow-up.
-        history: The turns before it, oldest first, within their budget.
-        llm: Asked once.
-        prompt: The system prompt.
-        seconds: It is given up after so many, or after what its measured speed makes expect.
+    `prompt` is the system prompt. It is given up after so many seconds, or after what the model's measured speed makes
+    expect.
 
     Raises:
         ModelError, ServiceUnavailable: If the model fails or takes too long.
@@ -139,13 +131,8 @@ def _condensed(question: str, chain: Sequence[Turn], typed: str, known: NameInde
     A question that only swaps a part of the last one ("And when?", "What about Berlin?") is that one with the part in
     its place; a stored name of which the last one names no other of its kind stands alone. In another question, "she",
     "it", "there" and "before that" are put into words where it is clear what they mean. What is still unsaid is the
-    last stored name, else the nouns of the last question that stood alone, and of those since.
-
-    Args:
-        question: Without its request phrases.
-        chain: The turns back to the last question that stands alone, the last one first.
-        typed: The question with its request phrases ("and").
-        known: The stored names.
+    last stored name, else the nouns of the last question that stood alone, and of those since (`chain`, the last
+    first).
     """
     if whole := substituted(typed, chain[0], known):
         return whole

@@ -42,12 +42,10 @@ class QuestionType:
         listed: True if several things are asked for.
         names: Index terms of what the question names: names, years, known documents and companies.
         focus: Index terms of what it asks about them, without question words.
-        text: The question.
         about: The question without the names.
         terms: Index terms of the whole question.
         things: The names, each as the terms of adjacent words.
-        put: The question as it is put to its owner, with "you" for the name, after the one that it goes on from; empty
-            where it was not.
+        put: The question as put to its owner ("you" for the name) after the one that it goes on from; else empty.
         told: Ids of the documents that the last answer is from, of a follow-up.
     """
 
@@ -296,12 +294,9 @@ _COMPARED = re.compile(r"\b(?:than|more|less|most|better|worse|prefer\w*|alone|a
 
 
 def holds_kind(kind: AnswerKind, sentence: str, asked: frozenset[str]) -> bool:
-    """True if a sentence holds a value of the kind that the question does not give itself.
+    """True if a sentence, without markup, holds a value of the kind that the question does not give itself.
 
-    Args:
-        kind: What is asked for; for kinds that leave it open, every sentence does.
-        sentence: Text without markup.
-        asked: The index terms of the question: what stands there already is no answer.
+    What stands among its index terms (`asked`) is no answer; of a kind that leaves it open every sentence is one.
     """
     text = sentence[:_LONGEST]
     held = _HOLDS_KIND.get(kind)

@@ -46,11 +46,6 @@ def other_language(question: str, model: str, document_frequency: Callable[[str]
 
     Empty for another embedding model than the local one, which reads English, and if the corpus has half of the
     question's function words, as documents in its language do.
-
-    Args:
-        question: As asked.
-        model: The embedding model.
-        document_frequency: Number of nodes with an index term.
     """
     language, words = question_language(question) if model == LOCAL_MODEL else ("", ())
     unknown = [word for word in words if not any(map(document_frequency, tokenise(word)))]

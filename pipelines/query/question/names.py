@@ -13,13 +13,9 @@ _AFTER = tuple(f"{mark} " for mark in ("", *",;:)'\"”’"))  # what may stand 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a text, without a possessive ending: its words, its span, and what stands before it.
+    """A name in a text, without a possessive ending: its words, its span, and the preposition or article before it.
 
-    Attributes:
-        placed: The preposition before it.
-        article: True if an article stands before it.
-        acts: True if it does something: "did" or the like stands before it.
-        owns: True if it has a possessive ending.
+    It `acts` if "did" or the like stands before it, and `owns` if it has a possessive ending.
     """
 
     text: str

@@ -21,17 +21,10 @@ _WRITING = ("written", "wrote")
 
 @dataclass(frozen=True, slots=True)
 class OverviewQuestion:
-    """The subject of an overview.
+    """The subject of an overview: a person, projects, talks, the experience with something, or a detail of one project.
 
-    Attributes:
-        kind: What to compose: a person, where a person lives or can be reached, projects, what was built with
-            something, the experience with something, talks, several projects side by side, one project, or what
-            it states of its requirements, licence, version or status.
-        topic: The words, folded, of what it must have to do with; empty for all.
-        names: The projects that the question names, as stored.
-        years: Years to which it is narrowed.
-        latest: True if only the latest is asked for; False for the others.
-        is_yes_no: True if a yes or no is asked for.
+    `topic` are the words, folded, of what it must have to do with, and `names` the projects that the question names, as
+    stored. `years` narrow it; with `latest` only the latest is asked for.
     """
 
     kind: OverviewKind
@@ -45,10 +38,7 @@ class OverviewQuestion:
 def overview_of(intent: QueryIntent, people: Collection[str], projects: Sequence[str]) -> OverviewQuestion | None:
     """The overview that a question asks for; None for any other question.
 
-    Args:
-        intent: The question as understood.
-        people: Names of the people whose careers are stored.
-        projects: Names of the projects that are stored.
+    `people` are those whose careers are stored, `projects` those that are stored.
     """
     if intent.greeting or intent.wants or intent.phrases:
         return None
@@ -78,14 +68,8 @@ def overview_of_kind(
 ) -> OverviewQuestion | None:
     """The overview that a question of a kind asks for; None where it names too few projects, or no topic.
 
-    Of talks, and of a place where a yes or no is asked for, every word but the usual ones is the topic.
-
-    Args:
-        kind: A name of `question_kinds`.
-        intent: The question as understood.
-        people: Names of the people whose careers are stored.
-        projects: Names of the projects that are stored.
-        topics: Folded skills, languages and fields that facts state.
+    Of talks, and of a place where a yes or no is asked for, every word but the usual ones is the topic. `topics` are
+    the folded skills, languages and fields that facts state.
     """
     found = _OF_KIND.get(kind)
     if found is None or _is_negated(read(intent.wording)):

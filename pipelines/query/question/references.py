@@ -42,10 +42,7 @@ def named_before(text: Text, at: int) -> bool:
 def resolve_references(question: str, turns: Sequence[Turn], known: NameIndex) -> str:
     """The question with the names that it points at, where it is clear which; the rest of it stays.
 
-    Args:
-        question: The follow-up.
-        turns: The turns before it, the last first, their questions as they stand alone.
-        known: The stored names: "she" is only a person, "it" is none.
+    The turns are the last first, their questions as they stand alone. "She" is only a known person, "it" is none.
     """
     who = next((name for turn in turns if (name := _person(turn, known))), "")
     named = who if points_at_person(question) else ""

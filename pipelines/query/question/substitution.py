@@ -17,12 +17,10 @@ ENDS = " ?.!"
 
 
 def substituted(question: str, last: Turn, known: NameIndex) -> str:
-    """The last question with the part of it swapped that a follow-up names; empty where it names no such part.
+    """The last question, as it stands alone, with the part of it swapped that a follow-up names; empty where it names
+    none.
 
-    Args:
-        question: The follow-up.
-        last: The turn before it, its question as it stands alone.
-        known: The stored names: one takes the place of another of its kind only.
+    A stored name takes the place of another of its kind only.
     """
     asked, whole = last.question.rstrip(ENDS), question.strip(ENDS)
     if asked and is_name_alone(whole) and read(asked).has("they"):

@@ -53,14 +53,8 @@ def analyse(
 ) -> QueryIntent:
     """The intent of a question: the text to search for, its subject, and the words that tell where it is answered.
 
-    Args:
-        question: As it was typed.
-        settings: Which of its parts are read, and how long it may be.
-        history: The turns before it, oldest first, from which a follow-up is completed.
-        today: What "last year" is counted from; None = today.
-        known: The names of stored documents, and of the person whose documents they are.
-        stand_alone: (question without request phrases, history, question as typed) -> (the question as it stands
-            alone, what made it so).
+    `history` are the turns before it, oldest first, from which `stand_alone` completes a follow-up: (question without
+    request phrases, history, question as typed) -> (the question as it stands alone, what made it so).
 
     Raises:
         RetrievalError: If the question is empty or too long.
@@ -183,13 +177,9 @@ NO_FILTERS = Filters()
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Filters to search with, what is kept of what they find, and which guesses were given up before.
+    """Filters to search with, what is kept of what they find, and which guesses were given up before, in words.
 
-    Attributes:
-        filters: The filters of the retrievers.
-        keep: What a node must pass after the fusion; empty = everything stays.
-        guessed: True if `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
-        dropped: The guesses of an earlier narrowing that this one is without, in words; empty = none.
+    `guessed` if `filters` or `keep` hold a guess, which may be dropped when too few candidates are left.
     """
 
     filters: Filters

@@ -23,14 +23,9 @@ _NAMED = 3  # words of a name or noun before its verb
 class Clause:
     """A clause of a sentence, in index terms.
 
-    Attributes:
-        text: Its words.
-        terms: Its index terms.
-        names: The terms of its runs of capitalised words.
-        subject: The terms before its verb; empty if the subject is a pronoun or missing.
-        says_subject: True if it has a subject that is not a pronoun.
-        brought: Terms of earlier clauses that its pronouns or missing subject may refer to.
-        before: The names among them.
+    `names` are those of its runs of capitalised words, `subject` those before its verb, unless it is a pronoun or
+    missing. `brought` are terms of earlier clauses that its pronouns or missing subject may refer to, `before` the
+    names among them.
     """
 
     text: str

@@ -192,15 +192,9 @@ def _is_mixed(
 ) -> bool:
     """True if a clause has other words between the same neighbours, while another clause has the claim's words.
 
-    `The landlord repairs the doors` of `The landlord repairs the roof, and tenants repair the doors`. Names and numbers
-    are ignored.
-
-    Args:
-        claim: A clause of a claim.
-        words: Its words.
-        clauses: The clauses of the sources.
-        holding: (clauses, words) 1 where a clause holds a word or brings it in.
-        skip: The places of its names and numbers.
+    `The landlord repairs the doors` of `The landlord repairs the roof, and tenants repair the doors`. Names and
+    numbers, at the places to `skip`, are ignored. `holding` (clauses, words) is 1 where a clause holds a word or brings
+    it in.
     """
     if len(words) < _FEWEST_WORDS or (holding.min(axis=1) > 0).any():
         return False

@@ -57,13 +57,9 @@ class ClaimWord:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The words of a claim, aligned with the lines that hold them.
+    """The words of a claim, in order, aligned with the lines of all sources, source by source.
 
-    Attributes:
-        lines: The lines of all sources, source by source.
-        words: The distinct words of the claim, in order.
-        weights: (words,) weights that sum to 1.
-        held: (lines, words) 1 if the line holds the word, else 0.
+    `weights` (words,) sum to 1; `held` (lines, words) is 1 if the line holds the word, else 0.
     """
 
     lines: tuple[SourceLine, ...]
