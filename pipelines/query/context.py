@@ -366,11 +366,7 @@ def fitted(span: Span, text: str, fits: Callable[[str], bool]) -> Span | None:
 
 
 def documents_shown(database: Engine, document_ids: Collection[str], audience: Audience) -> dict[str, DocumentLinks]:
-    """The names and links of documents by id; one that this audience must not see is missing.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The names and links of documents by id; one that this audience must not see is missing."""
     if not document_ids:
         return {}
     with reading(database, "reading where documents are") as connection:

@@ -252,11 +252,7 @@ class QueryEngine(BaseQueryEngine):
         return answer, trace
 
     def finished(self, request: Request, *, record: bool = False) -> tuple[Answer, Trace]:
-        """The Answer to a request, and its ledger.
-
-        Raises:
-            RetrievalError, ModelError, ServiceUnavailable: As `answer` does.
-        """
+        """The Answer to a request, and its ledger."""
         events = self._answered(request, record=record)
         while True:
             try:
@@ -407,11 +403,7 @@ class QueryEngine(BaseQueryEngine):
         return outcome.ranking if cut else outcome.ranked
 
     def examine(self, question: str, *, history: Sequence[Turn] = (), top_n: int | None = None) -> SearchOutcome:
-        """The outcome of a search, with its evidence; nothing is recorded. For evaluation.
-
-        Raises:
-            RetrievalError: If the question cannot be searched.
-        """
+        """The outcome of a search, with its evidence; nothing is recorded. For evaluation."""
         return self._find(self._request(question, top_n=top_n, history=history))
 
     def _find(self, request: Request, *, record: bool = False) -> SearchOutcome:

@@ -142,11 +142,7 @@ def is_weak(evidence: Evidence) -> bool:
 
 
 def _wording(search: Search, base: SearchOutcome, strategy: Strategy, seconds: float) -> str:
-    """The text to search for that a language model makes of the question, a follow-up standing alone in it.
-
-    Raises:
-        ServiceUnavailable, ModelError: If the model does not reply in time or fails.
-    """
+    """The text to search for that a language model makes of the question, a follow-up standing alone in it."""
     assert search.llm is not None
     question = base.intent.search_text
     messages = [("system", getattr(search.prompts, strategy.prompt)), ("user", f"Question: {question}")]

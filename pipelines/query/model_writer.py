@@ -269,11 +269,7 @@ def _presentable(draft: "_Draft", writing: WritingOptions) -> "_Draft":
 
 
 def _parse_reply(written: str, model: str, *, is_cut: bool) -> ModelReply:
-    """Parse a reply into its text and the sources that its JSON lists.
-
-    Raises:
-        ModelError: If it is JSON that cannot be read.
-    """
+    """Parse a reply into its text and the sources that its JSON lists."""
     reply = parse_json_reply(written) if looks_like_json(written) else ModelReply(written)
     if reply is None:
         raise ModelError(

@@ -44,11 +44,7 @@ class Proposal:
 
 
 def proposals_beside(answer: Answer, request: Request, reader: NodeReader) -> list[Proposal]:
-    """Questions about the documents that an answer cites.
-
-    Raises:
-        ServiceUnavailable: If the documents cannot be read.
-    """
+    """Questions about the documents that an answer cites."""
     numbers = {n for sentence in answer.sentences for n in sentence.citations}
     documents = tuple(dict.fromkeys(source.document_id for source in answer.sources if source.n in numbers))
     if not documents:
@@ -71,9 +67,6 @@ def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
     """Try questions about documents that none was tried about, and store those that are answered from their place.
 
     Two of a document are asked, of a dozen documents; others have their turn at the next call.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read or written.
     """
     untried = untried_documents(reader.engine, _MOST_UNTRIED)
     if not untried:

@@ -10,11 +10,7 @@ from pipelines.query.verify import verify_computed
 
 
 def find(search: Search) -> ComputedAnswer | None:
-    """The answer that career facts give; None where they do not answer every word of the question.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The answer that career facts give; None where they do not answer every word of the question."""
     computed = compute_answer(search) if search.settings.answer.facts else None
     if computed and (note := left_out_note(computed)):
         search.ledger.note(note)

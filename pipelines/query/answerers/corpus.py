@@ -67,11 +67,7 @@ class CorpusAnswer:
 
 
 def find(search: Search) -> CorpusAnswer | None:
-    """The answer to a question about the documents as such, within its filters and audience; None for any other.
-
-    Raises:
-        ModelError, ServiceUnavailable: If the database or every retriever fails.
-    """
+    """The answer to a question about the documents as such, within its filters and audience; None for any other."""
     asked = corpus_question(search.intent) if search.intent.form == "corpus" else None
     return _answer(search, asked) if asked else None
 
@@ -79,9 +75,6 @@ def find(search: Search) -> CorpusAnswer | None:
 def posts(search: Search, topic: str = "") -> CorpusAnswer | None:
     """The blog posts of the years that the question names, the latest first, or those that mention a topic; None
     without any.
-
-    Raises:
-        ModelError, ServiceUnavailable: If the database or every retriever fails.
     """
     filters = replace(search.request.filters, year=search.request.filters.year or search.intent.years)
     of_years = replace(search, request=replace(search.request, filters=filters))

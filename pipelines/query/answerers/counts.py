@@ -61,11 +61,7 @@ class Count:
 
 
 def find(search: Search) -> OverviewAnswer | None:
-    """Both counts of what the question asks the number of, where two documents differ; None where they do not.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """Both counts of what the question asks the number of, where two documents differ; None where they do not."""
     wanted = classify_question(search.intent)
     things = frozenset(tokenise(" ".join(wanted.counted)))
     if search.llm or not things or search.intent.phrases:

@@ -68,11 +68,7 @@ class _OfKind:
 
 
 def find(search: Search) -> Found | None:
-    """What typed facts say to a question of its kind, of the person whom it is about; None for others.
-
-    Raises:
-        ModelError, ServiceUnavailable: If the local model or the database cannot be read.
-    """
+    """What typed facts say to a question of its kind, of the person whom it is about; None for others."""
     intent = search.intent
     if search.llm or intent.greeting or intent.phrases or classify_question(intent).kind in _NO_FACT:
         return None  # a language model knows by itself what is asked
@@ -121,11 +117,7 @@ def _overview(asked: _OfKind) -> OverviewAnswer | None:
 
 
 def kind_of(search: Search) -> Kind:
-    """The kind of the question.
-
-    Raises:
-        ModelError: If the local model cannot be read.
-    """
+    """The kind of the question."""
     return _kinds_of(search, [search.intent.wording])[0]
 
 

@@ -52,9 +52,6 @@ def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
     The model is asked whenever there are passages, and may refuse. Of one that was measured to err too often in that,
     quotation decides whether to answer, and the model in which words. Its failure is noted and is the Answer's
     `fallback_reason`. Where the request wants previews, the quotation is yielded as a Preview while a slow model reads.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
     """
     failure, previews = "", search.request.previews
     task = writer_input(retrieved, search)

@@ -63,22 +63,14 @@ class OverviewAnswer:
 
 
 def find(search: Search) -> OverviewAnswer | None:
-    """The overview that the question asks for, within its filters and audience; None for others, or where facts lack.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The overview that a question asks for, within its filters and audience; None for others, or where facts lack."""
     intent, known = search.intent, search.names
     asked = overview_of(intent, known.people, known.projects) if intent.form == "overview" else None
     return compose(search, asked) if asked and search.settings.answer.facts else None
 
 
 def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
-    """The overview that is asked for; None where facts lack.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The overview that is asked for; None where facts lack."""
     request, intent = search.request, search.intent
     facts = search.facts(replace(request.filters, phrase=()))
     today = date.today()

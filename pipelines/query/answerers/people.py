@@ -31,9 +31,6 @@ def find(search: Search) -> PeopleThatFit | None:
     """The people who fit; None where the question, its conversation or the persona tells whom it means, or one fits.
 
     Two names that share a word may be one person's, and one without a job or study is only named somewhere.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
     """
     people = search.names.people
     word = unnamed_person(search.intent, people)

@@ -338,11 +338,7 @@ def _window(parts: Sequence[Part], score: Callable[[], Array], size: int) -> tup
 
 
 def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extraction:
-    """The units of what was found that may be quoted, given the strength of the evidence.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The units of what was found that may be quoted, given the strength of the evidence."""
     intent = retrieved.found.intent
     return extract(
         intent,
@@ -357,11 +353,7 @@ def extract_from(retrieved: Retrieved, search: Search, strength: float) -> Extra
 def write_by_quotation(
     task: WriterInput, retrieved: Retrieved, search: Search, fallback_reason: str = ""
 ) -> AnswerEvents:
-    """Answer with the lines of the sources that fit best, verbatim; abstain if they do not answer.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """Answer with the lines of the sources that fit best, verbatim; abstain if they do not answer."""
     found, settings = retrieved.found, search.settings
     instead = other_language(found.intent.question, search.model, retrieved.index.document_frequency)
     if instead:

@@ -62,11 +62,7 @@ _GENERAL = 5  # letters of one word that names an employer: "the hospital"
 
 
 def compute_answer(search: Search) -> ComputedAnswer | None:
-    """The answer to a question computed from career facts; None if they do not answer it.
-
-    Raises:
-        ServiceUnavailable: If the database cannot be read.
-    """
+    """The answer to a question computed from career facts; None if they do not answer it."""
     intent, filters = search.intent, search.request.filters
     if not career_asks(intent):
         return None
