@@ -1,13 +1,13 @@
 """SEARCH: one question's work in hand, handed from stage to stage, and a search: retrieve, boost, cut, assess."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from config.prompts import Prompts
 from config.settings import Settings
@@ -124,6 +124,12 @@ class Search:
             scores = index.score_of({term: 1.0}, held)
             held = [node_id for node_id in held if scores[node_id] > 0]
         return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
+
+    def fetch(self, node_ids: Iterable[str]) -> list[BaseNode]:
+        """The nodes of these ids that pass the filters, in their order."""
+        ids, request = list(node_ids), self.request
+        nodes = self.store.fetch(ids, filters=request.filters, audience=request.audience)
+        return [nodes[node_id] for node_id in ids if node_id in nodes]
 
     def trace(self) -> Trace:
         """The trace of this question as it is now."""

@@ -188,20 +188,17 @@ def _passages(
     ranked = search.attempt(QueryBundle(topic), search.ledger).ranked if scores else []
     place = {hit.node.node_id: rank for rank, hit in enumerate(ranked)}
     ordered = sorted(scores, key=lambda node_id: (place.get(node_id, len(ranked)), -scores[node_id], node_id))
-    nodes = search.store.fetch(ordered, filters=search.request.filters, audience=search.request.audience)
     known, best = {each.id: each for each in stored}, dict[str, str]()
-    for node_id in ordered:
-        if node_id in nodes and (own := nodes[node_id].metadata["document_id"]) in known:
-            best.setdefault(own, node_id)
-    return [(known[own], node_id) for own, node_id in best.items()]
+    for node in search.fetch(ordered):
+        best.setdefault(node.metadata["document_id"], node.node_id)
+    return [(known[own], node_id) for own, node_id in best.items() if own in known]
 
 
 def _shown(search: Search, listed: Sequence[tuple[Stored, str]]) -> tuple[tuple[Stored, Source], ...]:
     """Each document with a node of it as its numbered source; one that is gone meanwhile is left out."""
-    request = search.request
-    nodes = search.store.fetch([node_id for _, node_id in listed], filters=request.filters, audience=request.audience)
-    found = [nodes[node_id] for _, node_id in listed if node_id in nodes]
-    sources = {source.document_id: source for source in sources_of_nodes(found, search.store.engine, request.audience)}
+    nodes = search.fetch(node_id for _, node_id in listed)
+    found = sources_of_nodes(nodes, search.store.engine, search.request.audience)
+    sources = {source.document_id: source for source in found}
     return tuple((each, sources[each.id]) for each, _ in listed if each.id in sources)
 
 

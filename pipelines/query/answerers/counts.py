@@ -70,9 +70,10 @@ def find(search: Search) -> OverviewAnswer | None:
     found = [count for unit in _units(search, things, wanted.terms) for count in _counts(unit, things)]
     names = wanted.own_terms.union(wanted.names) - things
     projects = [frozenset(tokenise(name)) for name in search.names.projects]
-    found = [each for each in found if not _is_of_another(each, projects, wanted.terms)]
+    told_of = [(each, [name for name in projects if name <= index_terms(each.part.text)]) for each in found]
+    found = [each for each, own in told_of if not own or any(not name.isdisjoint(wanted.terms) for name in own)]
     if names and found:
-        naming = _naming(search, names)
+        naming = {node.metadata["document_id"] for node in search.fetch(search.holding([*names]))}
         found = [each for each in found if each.document_id in naming]
     found.sort(key=lambda count: -len(count.terms & others))
     said = _Counted(things, names, bool(names) or things in projects)
@@ -85,30 +86,12 @@ def find(search: Search) -> OverviewAnswer | None:
     return OverviewAnswer(lines, exact=False, doubts=(doubt,))
 
 
-def _naming(search: Search, names: frozenset[str]) -> set[str]:
-    """The documents that hold all of these terms in one passage."""
-    request, nodes = search.request, search.holding([*names])
-    found = search.store.fetch(nodes, filters=request.filters, audience=request.audience)
-    return {node.metadata["document_id"] for node in found.values()}
-
-
-def _is_of_another(count: Count, projects: Sequence[frozenset[str]], asked: frozenset[str]) -> bool:
-    """True if a count is told of a stored project, and of none that the question names."""
-    told = index_terms(count.part.text)
-    named = [name for name in projects if name <= told]
-    return bool(named) and all(name.isdisjoint(asked) for name in named)
-
-
 def _units(search: Search, things: frozenset[str], asked: frozenset[str]) -> Sequence[QuotableUnit]:
     """The units of the passages that hold one of the terms, those first that BM25 ranks first for the question."""
-    request, held = search.request, {node for term in things for node in search.holding([term])}
+    held = {node for term in things for node in search.holding([term])}
     scores = search.lexical.score_of(dict.fromkeys(asked, 1.0), held)
-    ordered = sorted(held, key=lambda node: (-scores[node], node))[:_MOST_READ]
-    nodes = search.store.fetch(ordered, filters=request.filters, audience=request.audience)
-    sources = sources_of_nodes(
-        [nodes[node] for node in ordered if node in nodes], search.store.engine, request.audience
-    )
-    return quotable_units(sources)
+    nodes = search.fetch(sorted(held, key=lambda node: (-scores[node], node))[:_MOST_READ])
+    return quotable_units(sources_of_nodes(nodes, search.store.engine, search.request.audience))
 
 
 def _counts(unit: QuotableUnit, things: frozenset[str]) -> Iterator[Count]:

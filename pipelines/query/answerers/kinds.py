@@ -78,17 +78,22 @@ def find(search: Search) -> Found | None:
         return None
     facts, today = search.facts(replace(search.request.filters, phrase=())), date.today()
     person = next((each for each in group_people(facts, today) if fold(each.name) == fold(intent.person)), None)
-    if person is None or _is_about_others(search, person):
+    people = [(name, "") for name in search.names.people]
+    if person is None or unknown_people(intent, people, [*_organisations(person), *search.names.projects]):
         return None
     asked = _OfKind(search, kind, asked_words(intent), person, corpus_projects(facts, today))
     if kind.name in CAREER_KINDS:
         return _from_career(asked)
-    reader = {"posts": _posts, **dict.fromkeys(_OF_SECTIONS, _from_sections)}.get(kind.name, _overview)
-    return reader(asked)
+    if kind.name == "posts":
+        is_other = bool(intent.documents) or not words("overview-other-writings").isdisjoint(asked.said)
+        return None if is_other else corpus.posts(search, asked.topic)
+    return _from_sections(asked) if kind.name in _OF_SECTIONS else _overview(asked)
 
 
 def _from_career(asked: _OfKind) -> ComputedAnswer | None:
-    if asked.search.intent.documents and not _is_named_by_career(asked.search, asked.person):
+    held = [name_words(name) for name in (asked.person.name, *_organisations(asked.person))]
+    is_own = all(any(name_words(name) & words for words in held) for name in asked.search.intent.names)
+    if asked.search.intent.documents and not is_own:  # it names more than the person, an employer or a school
         return None
     languages = frozenset(fold(name) for project in asked.projects for name in project.languages)
     career = CareerOf(asked.person, asked.said, asked.search.intent.years, languages)
@@ -98,15 +103,10 @@ def _from_career(asked: _OfKind) -> ComputedAnswer | None:
     return computed
 
 
-def _posts(asked: _OfKind) -> corpus.CorpusAnswer | None:
-    if asked.search.intent.documents or not words("overview-other-writings").isdisjoint(asked.said):
-        return None
-    return corpus.posts(asked.search, asked.topic)
-
-
 def _overview(asked: _OfKind) -> OverviewAnswer | None:
     intent, known = asked.search.intent, asked.search.names
-    topics = _topics(asked.person, asked.projects)
+    stated = [name for project in asked.projects for name in (*project.languages, *project.topics)]
+    topics = frozenset(map(fold, (*(skill for skill, _ in asked.person.skills), *stated)))
     wanted = overview_of_kind(asked.kind.name, intent, known.people, known.projects, topics)
     is_whole = wanted is not None and (wanted.kind in ("self", "contact") or not wanted.topic)
     if wanted is None or (
@@ -144,7 +144,13 @@ def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
         for node in search.store.fetch(ids, filters=own, audience=audience).values()
         if node.metadata["section_path"] and node.metadata["kind"] == "text"
     ]
-    nodes.sort(key=_place)
+    nodes.sort(
+        key=lambda node: (
+            node.metadata["category"] not in CAREER_CATEGORIES,
+            str(node.metadata["source"]),
+            int(node.metadata["start"]),
+        )
+    )
     titles = sorted({node.metadata["section_path"][-1] for node in nodes})
     kinds = dict(zip(titles, _kinds_of(search, titles), strict=True))
     chosen = [node for node in nodes if _is_titled(asked.kind.name, node, kinds)][:_MOST_SECTIONS]
@@ -152,12 +158,6 @@ def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
     units = [(source, unit) for source in sources for unit in quotable_units([source])]
     lines = [overview.Line(part.text, source, (part.text,)) for source, unit in units for part in unit.parts]
     return OverviewAnswer(tuple(lines[:_MOST_ITEMS])) if lines else None
-
-
-def _place(node: BaseNode) -> tuple[bool, str, int]:
-    """Resumes and profiles first, then by document and by place."""
-    meta = node.metadata
-    return meta["category"] not in CAREER_CATEGORIES, str(meta["source"]), int(meta["start"])
 
 
 def _is_titled(kind: str, node: BaseNode, kinds: Mapping[str, Kind]) -> bool:
@@ -168,24 +168,6 @@ def _is_titled(kind: str, node: BaseNode, kinds: Mapping[str, Kind]) -> bool:
     if kind == _HIRE and said <= words("hiring-titles") and not said.isdisjoint(words("hiring-heads")):
         return True
     return found.name == kind and (node.metadata["category"] in CAREER_CATEGORIES or found.is_sure)
-
-
-def _topics(person: Person, projects: Sequence[Project]) -> frozenset[str]:
-    """The folded skills, languages and fields that the facts state."""
-    of_projects = (name for project in projects for name in (*project.languages, *project.topics))
-    return frozenset(map(fold, (*(skill for skill, _ in person.skills), *of_projects)))
-
-
-def _is_about_others(search: Search, person: Person) -> bool:
-    """True if the question names somebody whose career no document states."""
-    people = [(name, "") for name in search.names.people]
-    return bool(unknown_people(search.intent, people, [*_organisations(person), *search.names.projects]))
-
-
-def _is_named_by_career(search: Search, person: Person) -> bool:
-    """True if every name that the question was recognised by is of the person, or of an employer or a school."""
-    held = [name_words(name) for name in (person.name, *_organisations(person))]
-    return all(any(name_words(name) & words for words in held) for name in search.intent.names)
 
 
 def _organisations(person: Person) -> list[str]:

@@ -62,7 +62,10 @@ def write(retrieved: Retrieved, search: Search) -> AnswerEvents:
             if is_trusted or quotation() is not None:
                 draft = yield from _write_within_window(task, search, search.llm, quotation if previews else None)
                 if draft.answer and (draft.answer.answered or is_trusted):
-                    return draft.answer if draft.answer.answered else _with_nearest(draft.answer, retrieved, search)
+                    if draft.answer.answered:
+                        return draft.answer
+                    extraction = extract_from(retrieved, search, retrieved.found.evidence.strength)
+                    return replace(draft.answer, nearest=nearest_words(extraction))
                 failure = draft.failure
                 search.ledger.note(failure or (_REFUSED if draft.answer else _NOT_SUPPORTED))
             else:
@@ -88,12 +91,6 @@ def _quotation(retrieved: Retrieved, search: Search) -> Answer | None:
     except FootnoteError as error:
         log_failure("no quotation is shown while the language model reads", error)
         return None
-
-
-def _with_nearest(refusal: Answer, retrieved: Retrieved, search: Search) -> Answer:
-    """A refusal of the model with the words that quotation finds nearest."""
-    extraction = extract_from(retrieved, search, retrieved.found.evidence.strength)
-    return replace(refusal, nearest=nearest_words(extraction))
 
 
 def _write_within_window(

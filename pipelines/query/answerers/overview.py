@@ -75,17 +75,23 @@ def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
     facts = search.facts(replace(request.filters, phrase=()))
     today = date.today()
     people, projects = group_people(facts, today), corpus_projects(facts, today)
-    person = _person(intent.person, people)
+    stated = [each for each in people if each.name]
+    meant = [each for each in stated if not intent.person or fold(each.name) == fold(intent.person)]
+    person = meant[0] if len(meant) == 1 else stated[0] if len(stated) == 1 else None
     if asked.kind in ("self", "place", "contact") and (person is None or not intent.person):
         return None
     own = [project for project in projects if person is None or project.person in ("", person.name)]
     words = widened(asked.topic) if asked.topic else frozenset[str]()
     holding = _nodes_with(words, search) if words and asked.kind in ("projects", "built", "experience") else {}
     named = [project for name in asked.names for project in projects if project.name == name]
-    details = [fact for project in named for fact in _details(project, facts)]
+    readmes = {fact.document_id for project in named for fact in project.stated}
+    details = [fact for fact in facts if isinstance(fact.record, ProjectDetail) and fact.document_id in readmes]
     if asked.kind in ("requirement", "licence", "version", "status"):
         return _stated(asked, details)
-    composed = _compose(asked, words, person, own, named if asked.names else _fitting(own, words, holding))
+    fitting = named if asked.names else [project for project in own if not words or _fits(project, words)]
+    if not fitting and not asked.names:
+        fitting = [project for project in own if project.stated[0].document_id in holding]
+    composed = _compose(asked, words, person, own, fitting)
     if composed and named:
         notices = [fact for fact in details if getattr(fact.record, "about", "") == "status"]
         composed = _with_status(composed, notices)
@@ -95,12 +101,6 @@ def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
         first, *others = composed.lines
         composed = replace(composed, lines=(replace(first, text=f"Yes: {first.text}"), *others))
     return composed
-
-
-def _person(name: str, people: Sequence[Person]) -> Person | None:
-    stated = [person for person in people if person.name]
-    named = [person for person in stated if not name or fold(person.name) == fold(name)]
-    return named[0] if len(named) == 1 else stated[0] if len(stated) == 1 else None
 
 
 def _compose(
@@ -130,12 +130,6 @@ def _compose(
     return OverviewAnswer(_first_plain(lines)) if lines else None
 
 
-def _details(project: Project, facts: Iterable[Fact]) -> list[Fact]:
-    """What the READMEs of a project state beside its purpose, in their order."""
-    documents = {fact.document_id for fact in project.stated}
-    return [fact for fact in facts if isinstance(fact.record, ProjectDetail) and fact.document_id in documents]
-
-
 def _stated(asked: OverviewQuestion, details: Iterable[Fact]) -> OverviewAnswer | None:
     """What a project states of its licence, version, status or requirements, each once; None where it does not."""
     words = frozenset({asked.topic} if asked.topic else ())
@@ -160,12 +154,6 @@ def _with_status(composed: OverviewAnswer, notices: Sequence[Fact]) -> OverviewA
             value = getattr(fact.record, "value", "")
             lines.append(Line(value, fact_source(fact), (value,), " "))
     return replace(composed, lines=tuple(lines))
-
-
-def _fitting(own: Sequence[Project], words: frozenset[str], holding: Mapping[str, BaseNode]) -> list[Project]:
-    """The projects that fit a topic by their facts, else those whose document names it; all without a topic."""
-    found = [project for project in own if not words or _fits(project, words)]
-    return found or [project for project in own if project.stated[0].document_id in holding]
 
 
 def _first_plain(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -328,16 +316,14 @@ def _named(groups: Iterable[Sequence[Fact]], field: str, words: frozenset[str]) 
 
 def _nodes_with(words: frozenset[str], search: Search) -> dict[str, BaseNode]:
     """The best node of each document that holds one of these words or phrases, by document id, best first."""
-    request = search.request
     scores: dict[str, float] = {}
     for form in words:
         terms = tuple(dict.fromkeys(tokenise(form, aliases=False)))
         for node_id, score in search.holding(terms).items() if terms else ():
             scores[node_id] = max(scores.get(node_id, 0.0), score)
     ordered = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))[:_MOST_READ]
-    nodes = search.store.fetch(ordered, filters=request.filters, audience=request.audience)
     found: dict[str, BaseNode] = {}
-    for node in (nodes[node_id] for node_id in ordered if node_id in nodes):
+    for node in search.fetch(ordered):
         if uses(node.get_content(), words):
             found.setdefault(node.metadata["document_id"], node)
     return found

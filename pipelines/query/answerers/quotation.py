@@ -147,7 +147,8 @@ def _stating(scored: ScoredUnits, question: QuestionType) -> int | None:
     """The best unit that states both values of an asked change, or whose heading is the asked reason; else None."""
     for at in np.argsort(-scored.scores, kind="stable").tolist():
         unit = scored.units[at]
-        is_change = question.asks_change and _states_change(unit) and not _terms_of(unit).isdisjoint(question.asked)
+        terms = index_terms(" ".join((unit.text, *unit.headings)))
+        is_change = question.asks_change and _states_change(unit) and not terms.isdisjoint(question.asked)
         if is_change or (question.kind == "why" and _is_reason(unit, question)):
             return int(at)
     return None
@@ -155,10 +156,6 @@ def _stating(scored: ScoredUnits, question: QuestionType) -> int | None:
 
 def _states_change(unit: QuotableUnit) -> bool:
     return any(states_change(part.text) for part in unit.parts)
-
-
-def _terms_of(unit: QuotableUnit) -> frozenset[str]:
-    return index_terms(" ".join((unit.text, *unit.headings)))
 
 
 def _is_reason(unit: QuotableUnit, question: QuestionType) -> bool:
@@ -194,16 +191,13 @@ def _of_named(intent: QueryIntent, sources: Sequence[Source]) -> Sequence[Source
     What another project's document says of its licence is no answer.
     """
     names = [frozenset(term for word in name.split() for term in tokenise(word)[:1]) for name in intent.names]
+    texts = [" ".join((each.title, each.documentName, *each.section_path, each.snippet)) for each in sources]
     own = {
         source.document_id
-        for source in sources
-        if source.document_id in intent.documents or any(name <= _terms_in(source) for name in names)
+        for source, text in zip(sources, texts, strict=True)
+        if source.document_id in intent.documents or any(name <= index_terms(text) for name in names)
     }
     return [source for source in sources if source.document_id in own] if intent.documents and own else sources
-
-
-def _terms_in(source: Source) -> frozenset[str]:
-    return index_terms(" ".join((source.title, source.documentName, *source.section_path, source.snippet)))
 
 
 def _exclusion(intent: QueryIntent, quotable: QuotableSources) -> ExcludeSpan:
@@ -268,16 +262,13 @@ def _with_code(quotations: Sequence[Quotation], units: Sequence[QuotableUnit]) -
     for quotation in quotations:
         found.append(quotation)
         at = next(at for at, unit in enumerate(units) if unit is quotation.unit)
-        beside = (units[place] for place in (at + 1, at - 1) if 0 <= place < len(units))
+        place = quotation.unit.source.n, quotation.unit.headings
+        beside = (units[near] for near in (at + 1, at - 1) if 0 <= near < len(units))
         held = {id(each.unit) for each in (*found, *quotations)}
-        code = next((unit for unit in beside if unit.kind == "code" and _is_beside(unit, quotation.unit)), None)
+        code = next((each for each in beside if each.kind == "code" and (each.source.n, each.headings) == place), None)
         if quotation.unit.kind == "paragraph" and code and id(code) not in held:
             found.append(Quotation(code, code.parts[:_MOST_CODE]))
     return found
-
-
-def _is_beside(one: QuotableUnit, other: QuotableUnit) -> bool:
-    return one.source.n == other.source.n and one.headings == other.headings
 
 
 def _quoted(unit: QuotableUnit, score: Callable[[], Array], most: int, question: QuestionType) -> Quotation:
@@ -417,7 +408,8 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
     marks = {"paragraph": ("", " "), "code": ("```\n", "\n"), "list": ("- ", "\n- "), "table": ("- ", "\n- ")}
     opening, between = marks[unit.kind]
     parts = [part for part in quotation.parts if not _is_written(unit, part, before)]
-    insets = [_inset(unit.source.snippet, part) if unit.kind == "code" else "" for part in parts]
+    opened = [unit.source.snippet[: part.start].rpartition("\n")[2] for part in parts]
+    insets = ["" if unit.kind != "code" or space.strip() else space for space in opened]  # before lines of code
     common = min(map(len, insets), default=0)
     for place, (part, inset) in enumerate(zip(parts, insets, strict=True)):
         opens = f"{gap}{opening}" if place == 0 else between
@@ -461,12 +453,6 @@ def _heading(words: str) -> str:
     """A heading of an answer, with the markers in it escaped; empty for a long one and for an order to a model."""
     is_shown = 0 < len(words) <= _LONGEST_HEADING and not is_command(words)
     return f"**{escape_markers(words)}**\n\n" if is_shown else ""
-
-
-def _inset(snippet: str, part: Part) -> str:
-    """The space before a line of code."""
-    before = snippet[: part.start].rpartition("\n")[2]
-    return before if not before.strip() else ""
 
 
 def _quotable_evidence(retrieved: Retrieved, search: Search) -> Evidence:
