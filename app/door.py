@@ -86,6 +86,14 @@ class Door:
         answer = engine.ask(question, history=history, filters=filters, audience=self.audience)
         return self.with_follow_ups(answer, history, filters) if follow_ups else answer
 
+    def turns(self, questions: Sequence[str], filters: Filters) -> tuple[Turn, ...]:
+        """These questions with their answers, each asked after those before it; not logged."""
+        turns: tuple[Turn, ...] = ()
+        for question in questions:
+            answer = self._engine.ask(question, history=turns, filters=filters, audience=self.audience, record=False)
+            turns = (*turns, Turn(question, answer.answer))
+        return turns
+
     def with_follow_ups(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> Answer:
         """The Answer with the questions that may be asked next."""
         return replace(answer, follow_ups=self.suggest(answer, history, filters))

@@ -1,6 +1,6 @@
 """`footnote ask` and `footnote replay`: answer, keep the answer as a pack, ask again and print what changed."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +9,7 @@ import typer
 from app.cli import output
 from app.cli.options import Json, argument, filtered, option, settings_now
 from app.cli.output import clip, emit, print_documents, render, say, warn
+from pipelines.errors import ConfigError
 
 if TYPE_CHECKING:
     from config.settings import Settings
@@ -40,6 +41,13 @@ class Answered:
 @filtered
 def ask(
     question: str,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QUESTION",
+            help="A question before this one, which may go on from its answer; may be repeated, the earliest first.",
+        ),
+    ] = None,
     no_stream: Annotated[bool, option("Print the answer only when it is complete.", "--no-stream")] = False,
     pack: Annotated[
         str,
@@ -53,13 +61,18 @@ def ask(
     filters: "Filters",
     as_json: Json = False,
 ) -> None:
-    """Answer a question with a checked footnote under every sentence.
+    """Answer a question with a checked footnote under every sentence; exit code 0 also where nothing answers it.
 
     Example: footnote ask "What caused the 2021 outage?"
+
+    Example: footnote ask "And who found it?" --after "What caused the 2021 outage?"
     """
     settings = settings_now()
     if settings.server:
-        _ask_server(settings, question, filters, stream=not no_stream, pack=bool(pack), as_json=as_json)
+        if pack:
+            raise ConfigError("A pack is made from the database, not from a server.", hint="Unset FOOTNOTE_SERVER.")
+        asked = _asked(settings, question, filters, after or ())
+        _ask_server(settings, asked, stream=not no_stream, as_json=as_json)
         return
     from app.cli.pack_files import files_of, write_pack
     from app.door import Door
@@ -67,17 +80,20 @@ def ask(
 
     paths = files_of(pack) if pack else ()
     door = Door(build_query_engine(settings))
+    history = door.turns(after or (), filters)
     stream = not (no_stream or as_json) and output.console.is_terminal
     if as_json:
-        answer, shown = door.whole_answer(question, filters=filters), ""
+        answer, shown = door.whole_answer(question, history=history, filters=filters), ""
     else:
-        answer, shown = _followed(door.answer(question, history=(), filters=filters), door.model_name, stream=stream)
+        answer, shown = _followed(
+            door.answer(question, history=history, filters=filters), door.model_name, stream=stream
+        )
     _emit_followed(door.answer_data(answer), shown, as_json=as_json)
     if paths:
-        write_pack(door.pack(answer, (), filters, streamed=not as_json), paths)
+        write_pack(door.pack(answer, history, filters, streamed=not as_json), paths)
         warn(f"Saved in {' and '.join(map(str, paths))}", "dim")
     if not as_json:
-        _say_offers(door.suggest(answer, (), filters), answer.model, answered=answer.answered)
+        _say_offers(door.suggest(answer, history, filters), answer.model, answered=answer.answered)
 
 
 def _say_offers(offered: Iterable[str], model: str, *, answered: bool) -> None:
@@ -89,19 +105,26 @@ def _say_offers(offered: Iterable[str], model: str, *, answered: bool) -> None:
         say(f"  {text}", "dim")
 
 
-def _ask_server(
-    settings: "Settings", question: str, filters: "Filters", *, stream: bool, pack: bool, as_json: bool
-) -> None:
+def _asked(settings: "Settings", question: str, filters: "Filters", after: Sequence[str]) -> dict[str, Any]:
+    """What a server is asked: the question, the filters, and the turns before it, which it answers first."""
+    from app.remote import ask_server
+
+    narrowed = {name: value for name, value in asdict(filters).items() if value}
+    turns: list[dict[str, str]] = []
+    for earlier in after:
+        turn = {"question": earlier, "filters": narrowed, "history": turns, "follow_ups": False}
+        *_, (_, answer) = ask_server(settings, turn)
+        turns = [*turns, {"question": earlier, "answer": answer["answer"]}]
+    return {"question": question, "filters": narrowed, "history": turns}
+
+
+def _ask_server(settings: "Settings", asked: Mapping[str, Any], *, stream: bool, as_json: bool) -> None:
     """Ask a running server, and print what it answers as if it had been asked here."""
     from app.remote import ask_server
-    from pipelines.errors import ConfigError
 
-    if pack:
-        raise ConfigError("A pack is made from the database, not from a server.", hint="Unset FOOTNOTE_SERVER.")
     stream = stream and not as_json and output.console.is_terminal
-    narrowed = {name: value for name, value in asdict(filters).items() if value}
     shown, answer = "", dict[str, Any]()
-    for name, data in ask_server(settings, {"question": question, "filters": narrowed, "stream": stream}):
+    for name, data in ask_server(settings, {**asked, "stream": stream}):
         if name in ("Token", "Footnote"):
             text = data["text"] if name == "Token" else f" [{data['n']}]"
             output.console.out(text, end="", highlight=False)

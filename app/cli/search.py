@@ -121,7 +121,7 @@ def say_results(results: Sequence[Mapping[str, Any]]) -> None:
         similarity = result.get("similarity")  # absent from results that an older release logged
         near = "" if similarity is None else f" · similarity {similarity:.2f}"
         say(f"{result['rank']}. {source.title}, {place(source)}{near}", "bold")
-        say(f"   {clip(source.snippet, 320)}")
+        say(f"   {clip(source.words, 320)}")
         if shown_at := link(source):
             say(f"   {shown_at}", "dim")
         if source.near_copies:

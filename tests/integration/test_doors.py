@@ -150,12 +150,18 @@ def test_the_command_line_asks_a_running_server(
 ) -> None:
     here = Shell(taken_in, monkeypatch, tmp_path)
     own, text = same(here.json("ask", QUESTIONS[0])), here("ask", QUESTIONS[0])
+    assert "# " not in here("search", QUESTIONS[0])[1]  # words, no markup
+    assert here("ask", "Which submarine volcanoes erupted near Kamchatka?")[0] == 0  # an abstention is an answer
     with Served(build_server(chat)) as served:
         remote = Shell(
             taken_in, monkeypatch, tmp_path, FOOTNOTE_SERVER=served.url, DATABASE_URL="postgresql:///nowhere"
         )
         assert same(remote.json("ask", QUESTIONS[0])) == own
         assert remote("ask", QUESTIONS[0]) == text
+        follow_up = ("ask", "And before that?", "--after", "Where did Ines work at Northmere Bridges?")
+        after = here.json(*follow_up)
+        assert "Tidewright" in after["answer"]
+        assert same(remote.json(*follow_up)) == same(here.json(*follow_up))
         assert remote("ask", " ") == (2, "The question is empty. Write a question.")
         assert remote("ask", QUESTIONS[0], "--pack", "answer.zip")[0] == 3
     code, said = remote("ask", QUESTIONS[0])
