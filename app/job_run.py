@@ -2,7 +2,6 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 
 from app.chat_engine import ChatEngine
@@ -38,9 +37,9 @@ class JobRun:
             case "ingest":
                 self._ingest(self._ingestion.plan(task["locations"], overrides=self._overrides), self._overrides)
             case "refresh":
-                self._ingest(self._ingestion.plan(self._sources()), Overrides())
+                self._ingest(self._ingestion.plan(()), Overrides())
             case "reindex":
-                self._ingest(self._reindex(str(task.get("collection", ""))), Overrides())
+                self._ingest(plan_reindex(self._ingestion, collection=str(task.get("collection", ""))), Overrides())
             case "evaluate":
                 evaluate_and_keep(self._chat.settings, self._engine, SAMPLE, self._go_on)
             case "reread":
@@ -107,16 +106,6 @@ class JobRun:
         if wanted:
             steps = [replace(step, collection=wanted) for step in steps]
         self._ingest(Plan(tuple(steps), (), ()), overrides)
-
-    def _reindex(self, collection: str) -> Plan:
-        """Every document made again, or those of a collection."""
-        plan = plan_reindex(self._ingestion, "")
-        chosen = {document.id for document in self._ingestion.known(collection or None)}
-        return replace(plan, steps=tuple(step for step in plan.steps if step.document_id in chosen))
-
-    def _sources(self) -> Sequence[str]:
-        known = dict.fromkeys(document.source for document in self._ingestion.known())
-        return [named_place(source) for source in known if not source.startswith("llamaindex:")]
 
     def _expect(self, plan: Plan) -> None:
         expect_files(self._engine, self._job, [(step.item.name, step.item.uri) for step in plan.steps])

@@ -88,18 +88,21 @@ class SourceRule(_Stage):
     parser: str = ""
     visibility: Literal["", "public", "private"] = ""
     year: int | None = Field(None, ge=1000, le=2999)
+    collection: str = Field("", max_length=200)
 
 
 class IngestionSettings(_Stage):
     """Sources, limits and workers of ingestion."""
 
     sources: tuple[str, ...] = Field(
-        ("data/sample",), description="JSON list; the sources of `footnote ingest` without arguments"
+        (), description="JSON list; sources of `footnote ingest` without arguments, beside every known one"
     )
     sources_file: str = Field("", description="TOML file of further sources; see config/sources.example.toml")
     poll_minutes: float = Field(60.0, gt=0, description="`ingest --watch`: interval between checks of a remote source")
     rules: tuple[SourceRule, ...] = Field(
-        (), description='JSON list of {"match": glob, "category", "parser", "visibility", "year"}; the last match wins'
+        (),
+        description='JSON list of {"match": glob, "category", "parser", "visibility", "year", "collection"}; '
+        "the last match wins",
     )
     max_text_bytes: int = Field(10_000_000, ge=1, description="limit of text, Markdown and HTML files")
     max_binary_bytes: int = Field(100_000_000, ge=1, description="limit of PDF and office files")

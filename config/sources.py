@@ -15,7 +15,7 @@ _KEYS: dict[str, tuple[str, ...]] = {  # of each kind, beside those of every kin
     "notion": ("depth",),
     "web": ("follow", "most_pages"),
 }
-_KEYS_OF_ALL = ("location", "every")
+_KEYS_OF_ALL = ("location", "every", "collection")
 _HEADER = "[[source]]"
 
 
@@ -24,6 +24,7 @@ class DeclaredSource(BaseModel):
 
     Attributes:
         location: As on the command line: a path, `github:OWNER[/REPO]`, `notion:ID`, `https://...`.
+        collection: Of its documents; empty = as they are stored, else that of the settings.
         every: Minutes between two listings of `ingest --watch`; None = as `FOOTNOTE_INGESTION__POLL_MINUTES`.
         forks, archived: GitHub: list such repositories of an owner.
         docs: GitHub: list `docs/**/*.md` beside the README.
@@ -35,6 +36,7 @@ class DeclaredSource(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, str_strip_whitespace=True)
 
     location: str = Field(min_length=1, description='a path, "github:OWNER", "notion:ID" or "https://..."')
+    collection: str = Field("", max_length=200, description="a text of at most 200 characters")
     every: float | None = Field(None, gt=0, allow_inf_nan=False, description="a number of minutes, more than 0")
     forks: bool = Field(False, description="true or false")
     archived: bool = Field(True, description="true or false")

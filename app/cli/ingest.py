@@ -67,10 +67,13 @@ class IngestOptions:
 def ingest(
     sources: Annotated[
         list[str] | None,
-        argument("Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; default: the settings."),
+        argument(
+            "Files, folders, github:OWNER, github:OWNER/REPO, notion:ID, https://...; default: those of the "
+            "settings and every known one."
+        ),
     ] = None,
     plan: PlanOnly = False,
-    collection: Annotated[str, option("Store the documents in this collection.")] = "",
+    collection: Annotated[str, option("Store the documents in this collection; default: where they are.")] = "",
     category: Annotated[CategoryName | None, option("Category of the documents; it is remembered.")] = None,
     visibility: Annotated[Literal["public", "private"] | None, option("Who may see them; it is remembered.")] = None,
     parser: Annotated[
@@ -141,7 +144,7 @@ def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", o
     ingestion.assert_paths_known(sources)
     with output.under_way("looking at the sources", quiet=options.as_json) as (tell, far):
         plan = ingestion.plan(
-            sources if sources or options.retry_failed else own_sources(settings),
+            sources,
             overrides=overrides,
             verify=options.verify,
             allow_removals=options.yes,
@@ -158,21 +161,12 @@ def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", o
         )
 
 
-def own_sources(settings: "Settings") -> Sequence[str]:
-    """The sources of the settings; the default sample is found from any folder."""
-    from app.settings import SAMPLE
-    from pipelines.ingestion.sources.locations import configured_locations
-
-    own = configured_locations(settings)
-    return [str(SAMPLE)] if own == type(settings.ingestion)().sources else own
-
-
 def _nothing_to_retry(ingestion: "Ingestion", overrides: "Overrides") -> str:
     from pipelines.store.database import reading
     from pipelines.store.runs import current_failures
 
     with reading(ingestion.database.engine, "reading what failed") as connection:
-        left = current_failures(connection, ingestion.collection(overrides))
+        left = current_failures(connection, ingestion.stated_collection(overrides) or None)
     if not left:
         return "Nothing failed in the last run."
     first = left[0].document
@@ -459,7 +453,7 @@ def _watch(settings: "Settings", sources: Sequence[str], overrides: "Overrides",
     """
     from pipelines.ingestion.watch import Watch
 
-    locations, stop = list(dict.fromkeys(sources or own_sources(settings))), Event()
+    locations, stop = list(dict.fromkeys(sources or _every_source(settings))), Event()
     watch = Watch(
         settings,
         locations,
@@ -476,6 +470,13 @@ def _watch(settings: "Settings", sources: Sequence[str], overrides: "Overrides",
     if not options.as_json:
         warn("Stopped watching.", "dim")
     raise typer.Exit(stopped())
+
+
+def _every_source(settings: "Settings") -> Sequence[str]:
+    from pipelines.ingestion.run import build_ingestion
+
+    ingestion = build_ingestion(settings)
+    return ingestion.every_source(ingestion.known())
 
 
 def print_watched(every: Mapping[str, float], *, as_json: bool) -> None:

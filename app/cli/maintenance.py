@@ -203,8 +203,8 @@ def audit(as_json: Json = False) -> None:
 def _render_audit(report: Audit) -> None:
     for violation in report["violations"]:
         say(f"{violation['kind']}: {violation['document']}: {violation['said']}", "red")
-    if {violation["kind"] for violation in report["violations"]} - {"citation", "snippet"}:
-        say("repair: footnote doctor --fix; if a document is still wrong, remove it and ingest it again")
+    for repair in dict.fromkeys(violation["repair"] for violation in report["violations"]):
+        say(f"repair: {repair}")
     say(
         f"{report['nodes']} nodes and {report['facts']} facts of {report['documents']} documents, "
         f"{report['citations']} citations and {report['snippets']} snippets of answers checked, "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +44,7 @@ class Removal:
 def remove(
     documents: Annotated[list[str] | None, argument("Ids, names or titles.")] = None,
     source: Annotated[str, option("Remove every document of this file, folder or source.")] = "",
+    collection: Annotated[str, option("Only documents of this collection; without names, all of them.")] = "",
     yes: Annotated[bool, option("Do not ask.", "--yes")] = False,
     as_json: Json = False,
 ) -> None:
@@ -56,12 +58,17 @@ def remove(
     from pipelines.ingestion.run import build_ingestion
     from pipelines.ingestion.sources.locations import normalized_location
     from pipelines.store.fetch_cache import forget_listing
+    from pipelines.store.known_values import assert_collection
     from pipelines.store.status import nothing_from
 
     ingestion = build_ingestion(settings)
-    everything = {document.id: document for document in ingestion.known()}
+    if collection:
+        assert_collection(ingestion.database.engine, collection)
+    everything = {document.id: document for document in ingestion.known(collection or None)}
     place = normalized_location(source, settings.web.private_hosts) if source else ""
     chosen, failed = _unwanted(ingestion, documents or (), place, everything)
+    if collection and not (documents or source):
+        chosen = list(everything)
     if not (chosen or failed):
         if source:
             raise nothing_from(source, [document.source for document in everything.values()])
@@ -105,18 +112,26 @@ def _unwanted(
         for name in named:
             missed = [] if name in whole else failures_named(failures, name)
             failed += missed
-            chosen += [] if missed else [_one(find_documents(connection, name), name, everything)]
+            if not missed:
+                chosen.append(_one(list(filter(everything.get, find_documents(connection, name))), name, everything))
         if source:
-            chosen += from_source(connection, source)
+            chosen += [each for each in from_source(connection, source) if each in everything]
             failed += failures_from(failures, source)
     return list(dict.fromkeys(chosen)), list(dict.fromkeys(failed))
 
 
 def _one(found: list[str], name: str, everything: "Mapping[str, StoredDocument]") -> str:
+    """The only document of a name; names that are equal are told apart by their collections."""
     if not found:
-        raise RetrievalError(f"No document is called {name!r}.", hint="`footnote status` lists them.")
+        near = get_close_matches(name, [each.name for each in everything.values()], 1)
+        meant = f"Did you mean {near[0]!r}? " if near else ""
+        raise RetrievalError(f"No document is called {name!r}.", hint=f"{meant}`footnote status` lists them.")
     if len(found) > 1:
-        names = ", ".join(everything[document_id].name for document_id in found[:5] if document_id in everything)
+        documents = [everything[document_id] for document_id in found[:5]]
+        if len({each.collection for each in documents}) == len(documents):
+            held = ", ".join(each.collection for each in documents)
+            raise RetrievalError(f"{name!r} is in {len(found)} collections: {held}.", hint="Add --collection.")
+        names = ", ".join(each.name for each in documents)
         raise RetrievalError(f"{name!r} could be {len(found)} documents: {names}.", hint="Give the whole name.")
     return found[0]
 
@@ -134,6 +149,7 @@ def _render_removal(removal: Removal) -> None:
 @verbs.command()
 def reindex(
     source: Annotated[str, option("Only documents of this file, folder or source, even if it no longer exists.")] = "",
+    collection: Annotated[str, option("Only documents of this collection.")] = "",
     plan: PlanOnly = False,
     as_json: Json = False,
 ) -> None:
@@ -145,7 +161,7 @@ def reindex(
     from pipelines.ingestion.run import Overrides, build_ingestion
 
     ingestion = build_ingestion(settings_now())
-    due = plan_reindex(ingestion, source)
+    due = plan_reindex(ingestion, source, collection)
     if plan:
         emit_plan(ingestion, due, Overrides(), as_json)
     else:

@@ -39,6 +39,7 @@ class Status:
 @verbs.command()
 def status(
     failed: Annotated[bool, option("Show only failures.", "--failed")] = False,
+    collection: Annotated[str, option("Show only this collection.")] = "",
     everything: Annotated[bool, option("Show every document, however many there are.", "--all")] = False,
     as_json: Json = False,
 ) -> None:
@@ -49,10 +50,15 @@ def status(
     settings = settings_now()
     from pipelines.store.database import open_database
     from pipelines.store.fetch_cache import listed_at
+    from pipelines.store.known_values import assert_collection
     from pipelines.store.status import coverage
 
     database = open_database(settings)
-    report = coverage(database, outdated=outdated_in(settings, database), looks=listed_at(settings.home))
+    if collection:
+        assert_collection(database.engine, collection)
+    report = coverage(
+        database, outdated=outdated_in(settings, database), looks=listed_at(settings.home), collection=collection
+    )
     rows = [row for row in report["documents"] if not failed or row["state"] in _FAILED]
     sources = [source for source in report["sources"] if not failed or source["failed"]]
     code = EXIT_FAILED_DOCUMENTS if report["totals"]["failed"] else 0
@@ -65,16 +71,17 @@ def _render_status(status: Status) -> None:
     if len(rows) > _MANY and not status.everything and output.console.is_terminal:
         _say_summary(rows)
     else:
+        several = ["collection"] if len({row["collection"] for row in rows}) > 1 else []
         entries = [
             ListEntry(
                 [row["state"], row["nodes"], f"{row['coverage']:.1%}", (row["last_success"] or "never")[:10],
-                 row["category"], row["document"]],
+                 row["category"], *(row[name] for name in several), row["document"]],
                 with_hint(without_label(row["document"], row["reason"]), row["hint"]),
                 "red" if row["state"] in _FAILED else "yellow",
             )
             for row in rows
         ]  # fmt: skip
-        print_entries(["state", "nodes", "coverage", "last success", "category", "document"], entries)
+        print_entries(["state", "nodes", "coverage", "last success", "category", *several, "document"], entries)
     if status.sources:
         _say_sources(status.sources)
     parts = [

@@ -113,6 +113,7 @@ class PlanContext:
         verify: Read everything, even where the source's stamp says that it is unchanged.
         allow_removals: Remove even more than a fifth of a source.
         failed: What failed the last time it was tried, by URI; it is read, whatever its stamp says.
+        collections_of: The collections that an item belongs to, "" for that of the run.
         only_failed: Try only these again; a source that could not be listed is one of them.
         last_listed: The URIs of each remote source when it was listed last.
     """
@@ -121,6 +122,7 @@ class PlanContext:
     read: Callable[[SourceItem], Read]
     overrides: Mapping[str, str] = field(default_factory=dict)
     rules: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {}
+    collections_of: Callable[[SourceItem], Sequence[str]] = lambda item: ("",)
     verify: bool = False
     allow_removals: bool = False
     failed: Mapping[str, FailedDocument] = field(default_factory=dict)
@@ -150,7 +152,7 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
 
     Args:
         listings: What the sources hold now.
-        known: What the database holds of the collection.
+        known: What the database holds of the collections that the items may belong to.
         context: What these are compared by.
     """
     context = replace(context, recipe_of=cache(context.recipe_of))
@@ -184,7 +186,9 @@ def _steps(
     listings: Sequence[Listing], known: Sequence[StoredDocument], listed: set[str], context: PlanContext
 ) -> tuple[list[Step], dict[str, str]]:
     """Return a step for each listed document, each once, and by id the former URIs of documents that moved."""
-    by_uri = {document.source_uri: document for document in known}
+    by_uri: dict[str, list[StoredDocument]] = defaultdict(list)
+    for document in known:
+        by_uri[document.source_uri].append(document)
     by_sha: dict[str, list[StoredDocument]] = defaultdict(list)
     for document in reversed(known):
         if document.source_uri not in listed:
@@ -199,16 +203,50 @@ def _steps(
             if item.uri in seen or not (whole or item.uri in context.failed):
                 continue
             seen.add(item.uri)
-            step = _step(item, by_uri.get(item.uri), context)
-            alike = by_sha[step.file_sha] if step.action == "add" else []
-            while alike:  # the first document of the same bytes whose file is gone from its place is this one
-                former = alike.pop()
-                if former.source_uri.startswith("file://") and not path_of(former.source_uri).exists():
-                    moved[former.id] = former.source_uri
-                    step = Step("update", item, "moved", former.id, step.file_sha, held_since=former.ingested_at)
-                    break
-            steps.append(step)
+            for collection in context.collections_of(item):
+                step = _step_within(collection, item, by_uri[item.uri], context)
+                alike = by_sha[step.file_sha] if step.action == "add" else []
+                while alike:  # the first document of the same bytes whose file is gone from its place is this one
+                    former = alike.pop()
+                    if former.source_uri.startswith("file://") and not path_of(former.source_uri).exists():
+                        moved[former.id] = former.source_uri
+                        step = Step("update", item, "moved", former.id, step.file_sha, held_since=former.ingested_at)
+                        step = replace(step, collection=former.collection)
+                        break
+                steps.append(step)
     return steps, moved
+
+
+def _step_within(collection: str, item: SourceItem, stored: Sequence[StoredDocument], context: PlanContext) -> Step:
+    """The step of a listed document in a collection; one that is stored in another moves to it."""
+    held = next((each for each in stored if collection in ("", each.collection)), None)
+    if held or not stored:
+        return replace(_step(item, held, context), collection=collection)
+    step = replace(_step(item, stored[0], context), collection=collection)
+    return step if step.action == "fail" else replace(step, action="update", reason="its collection changed")
+
+
+def collection_chooser(
+    stated: str, usual: str, rules: Sequence[SourceRule], declared: Mapping[str, str], known: Sequence[StoredDocument]
+) -> Callable[[SourceItem], Sequence[str]]:
+    """A function that gives the collections of an item.
+
+    That which the caller states; else that of the last rule that matches it and names one; else that which `declared`
+    has for its source; else those in which it is stored; else the only one of its source's documents; else the usual.
+    """
+    by_uri, by_source = defaultdict[str, list[str]](list), defaultdict[str, set[str]](set)
+    for document in known:
+        by_uri[document.source_uri].append(document.collection)
+        by_source[document.source].add(document.collection)
+
+    def chosen(item: SourceItem) -> Sequence[str]:
+        ruled = [rule.collection for rule in _matching(item, rules) if rule.collection]
+        if named := stated or (ruled[-1] if ruled else declared.get(item.source, "")):
+            return (named,)
+        of_source = by_source[item.source]
+        return by_uri[item.uri] or (next(iter(of_source)) if len(of_source) == 1 else usual,)
+
+    return chosen
 
 
 def _step(item: SourceItem, document: StoredDocument | None, context: PlanContext) -> Step:
@@ -239,10 +277,14 @@ def rule_overrides(item: SourceItem, rules: Sequence[SourceRule]) -> dict[str, A
     A rule's glob must match the whole name, address or source; its `*` reaches over `/`.
     """
     given: dict[str, Any] = {}
-    for rule in rules:
-        if any(fnmatchcase(place, rule.match) for place in (item.name, item.uri, item.source)):
-            given |= {name: value for name, value in rule.model_dump(exclude={"match"}).items() if value}
+    for rule in _matching(item, rules):
+        given |= {name: value for name, value in rule.model_dump(exclude={"match", "collection"}).items() if value}
     return given
+
+
+def _matching(item: SourceItem, rules: Sequence[SourceRule]) -> list[SourceRule]:
+    places = (item.name, item.uri, item.source)
+    return [rule for rule in rules if any(fnmatchcase(place, rule.match) for place in places)]
 
 
 # What a complete listing no longer holds: documents to remove or that moved, and failures that are over

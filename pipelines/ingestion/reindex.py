@@ -29,6 +29,7 @@ from pipelines.store.added_nodes import remade
 from pipelines.store.database import open_database, reading
 from pipelines.store.documents import StoredDocument
 from pipelines.store.embedding_models import active_table
+from pipelines.store.known_values import assert_collection
 from pipelines.store.node_table import node_table
 from pipelines.store.node_writer import NodeRecipe, Replacement
 from pipelines.store.originals import original_path
@@ -46,16 +47,19 @@ _LOADERS = re.compile(r"loaders@[0-9]+")
 # Reindexing: today's code and settings, the same embedding model
 
 
-def plan_reindex(ingestion: Ingestion, source: str = "") -> Plan:
-    """Plan an update of every stored document, or of those from a file, folder or source, from its stored original.
+def plan_reindex(ingestion: Ingestion, source: str = "", collection: str = "") -> Plan:
+    """Plan an update of every stored document, or of those of a source or a collection, from its stored original.
 
     Documents keep their identity, their place and their overrides; today's rules of the settings apply. A document
     whose original is missing fails; one made of added nodes has none, and stays. `Ingestion.run` executes the plan.
 
     Raises:
-        RetrievalError: If no document came from that source.
+        RetrievalError: If no document came from that source, or there is no such collection.
     """
-    known = [document for document in ingestion.known() if document.source_kind != document_rows.ADDED_NODES]
+    if collection:
+        assert_collection(ingestion.database.engine, collection)
+    stored = ingestion.known(collection or None)
+    known = [document for document in stored if document.source_kind != document_rows.ADDED_NODES]
     if source:
         with reading(ingestion.database.engine, "looking documents up") as connection:
             chosen = set(from_source(connection, normalized_location(source, ingestion.settings.web.private_hosts)))

@@ -16,7 +16,15 @@ from config.settings import Settings
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.execute import Guard, PlanExecution, allow_all, assert_as_planned
 from pipelines.ingestion.pipeline import DocumentPipeline
-from pipelines.ingestion.plan import Plan, PlanContext, locations_to_retry, make_plan, rule_overrides, stored_step
+from pipelines.ingestion.plan import (
+    Plan,
+    PlanContext,
+    collection_chooser,
+    locations_to_retry,
+    make_plan,
+    rule_overrides,
+    stored_step,
+)
 from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
 from pipelines.ingestion.sources import Access, Sources, kind_of
@@ -25,6 +33,7 @@ from pipelines.ingestion.sources.locations import (
     assert_were_sources,
     configured_locations,
     declared_sources,
+    location_key,
     missing_paths,
     unique_locations,
 )
@@ -39,12 +48,14 @@ from pipelines.store.embedding_models import model_to_use
 from pipelines.store.fetch_cache import forget_fetched, recall_listings, remember_listing
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
+from pipelines.store.originals import named_place
 from pipelines.store.runs import FailedDocument, current_failures, finish_run, open_run, settle_failures
 from pipelines.store.schema import documents
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_store
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
 
 Progress = Callable[[int, int, IngestItem], None]
+_USUAL = Settings.model_fields["collection"].default
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +121,7 @@ class Ingestion:
         """Plan a run over these locations; writes nothing but the cache of what was fetched.
 
         Args:
-            locations: None means the sources of the settings; with `only_failed` those of what failed.
+            locations: None means those of the settings and every known one; with `only_failed` those of what failed.
             overrides: What the caller states of every document.
             verify: Read everything, even what its source says is unchanged.
             allow_removals: Remove even more than a fifth of a source.
@@ -121,28 +132,43 @@ class Ingestion:
             ConfigError: If the file of sources that the settings name cannot be used.
             ServiceUnavailable: If the database cannot be reached.
         """
-        began, options, collection = time.perf_counter(), self.options, self.collection(overrides)
+        began, options, stated = time.perf_counter(), self.options, self.stated_collection(overrides)
+        collection, known = self.collection(overrides), self.known(stated or None)
         with reading(self.database.engine, "reading what failed") as connection:
-            failed = current_failures(connection, collection)
+            failed = current_failures(connection, stated or None)
         if not locations:
-            locations = locations_to_retry(failed) if only_failed else configured_locations(self.settings)
+            locations = locations_to_retry(failed) if only_failed else self.every_source(known)
         declared = declared_sources(self.settings)
         progress = reporter.progress or throttled(reporter.say)
         access = Access(self.settings, options.limits.most_bytes, declared, verify, reporter.say, self.stop, progress)
         with Sources(access) as sources:
+            listings, hosts = sources.list(locations), self.settings.web.private_hosts
+            named = {location_key(each.location, hosts): each.collection for each in declared.values()}
+            by_source = {each.source: named.get(each.location_key, "") for each in listings}
+            rules = self.settings.ingestion.rules
             terms = PlanContext(
                 recipe_of=lambda parser, loaders: options.recipe(overrides.parser or parser, loaders),
                 read=sources.read,
                 overrides=overrides.stated,
-                rules=lambda item: rule_overrides(item, self.settings.ingestion.rules),
+                rules=lambda item: rule_overrides(item, rules),
+                collections_of=collection_chooser(stated, collection, rules, by_source, known),
                 verify=verify,
                 allow_removals=allow_removals,
                 failed={failure.source_uri: failure for failure in failed},
                 only_failed=only_failed,
                 last_listed=recall_listings(self.settings.home, collection),
             )
-            plan = make_plan(sources.list(locations), self.known(collection), terms)
+            plan = make_plan(listings, known, terms)
         return replace(plan, seconds=time.perf_counter() - began)
+
+    def every_source(self, known: Sequence[StoredDocument]) -> Sequence[str]:
+        """The sources of the settings, and those that stored documents came from, each once."""
+        own = [named_place(each.source) for each in known if each.source_kind != document_rows.ADDED_NODES]
+        return unique_locations((*configured_locations(self.settings), *own), self.settings.web.private_hosts)
+
+    def stated_collection(self, overrides: Overrides) -> str:
+        """The collection that the caller or the settings name for all documents; empty if it is left to each."""
+        return overrides.collection or ("" if self.settings.collection == _USUAL else self.settings.collection)
 
     def assert_paths_known(self, locations: Sequence[str]) -> None:
         """Refuse a mistyped path: nothing is there, and nothing that is stored or failed came from there.
@@ -180,7 +206,7 @@ class Ingestion:
             if on_run:
                 on_run(run_id)
             if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
-                settle_failures(self.database.engine, run_id, collection, plan.settled)
+                self._settle(run_id, plan.settled, collection)
             known = {document.id: document for document in self.known()}
             run = PlanExecution(
                 pipeline=self.pipeline,
@@ -204,6 +230,14 @@ class Ingestion:
         if not report.stopped:
             self.remember_listings(plan, overrides)
         return report
+
+    def _settle(self, run_id: int, settled: Mapping[SourceItem, str], collection: str) -> None:
+        """Log past failures that are over, each in the collection in which it is logged."""
+        with reading(self.database.engine, "reading what failed") as connection:
+            of = {failure.source_uri: failure.collection for failure in current_failures(connection)}
+        for each in {of.get(item.uri, collection) for item in settled}:
+            these = {item: why for item, why in settled.items() if of.get(item.uri, collection) == each}
+            settle_failures(self.database.engine, run_id, each, these)
 
     def _finish(self, run_id: int, items: Sequence[IngestItem], plan: Plan, began: float) -> IngestReport:
         """End a run: refresh the indexes, write the run's row, return its report."""
@@ -317,7 +351,7 @@ def ingest(
     Args:
         settings: Where to, and how.
         locations: As on the command line: files, folders, `github:...`, `notion:...`, `https://...`; none = the sources
-            of the settings.
+            of the settings and every known one.
         overrides: What to state of every document instead of detecting it.
         verify: Read everything, even what its source says is unchanged.
         allow_removals: Remove even more than a fifth of a source.

@@ -292,7 +292,7 @@ class Watch:
             return False
         ingestion = self._opened()
         with reading(ingestion.database.engine, "reading what failed") as connection:
-            standing = current_failures(connection, ingestion.collection(self.overrides))
+            standing = current_failures(connection, ingestion.stated_collection(self.overrides) or None)
         return {step.item.uri for step in failing} <= {failure.source_uri for failure in standing}
 
     def _opened(self) -> Ingestion:

@@ -25,6 +25,7 @@ from pipelines.query.trace import Ledger
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES, NameIndex
+from pipelines.store.known_values import assert_known
 from pipelines.store.lexical_index import LexicalIndex
 from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
@@ -247,6 +248,7 @@ def begin_search(
     """
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any retriever runs
+    assert_known(index.store, request.filters, request.audience)
     lexical = index.indexes.current(request.audience)
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, snapshot.mark) if options.names else NO_NAMES

@@ -141,8 +141,13 @@ class Violation:
     said: str
 
 
+_OF_DOCUMENT = "`footnote doctor --fix`; if it stays, `footnote remove DOCUMENT` and ingest it again"
+_OF_ANSWER = "none of the documents is wrong; `footnote replay` or the question again gives a new answer"
+_REPAIRS = {"citation": _OF_ANSWER, "snippet": _OF_ANSWER}
+
+
 def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, Any]:
-    """Counts of what was checked, and `violations`: `kind`, `document` and `said` of each, by document.
+    """Counts of what was checked, and `violations`: `kind`, `document`, `said` and `repair` of each, by document.
 
     One state of the database is read, a few documents at a time. A citation or snippet of a version that is no longer
     kept counts as `unverifiable`.
@@ -156,7 +161,10 @@ def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, 
         if active := active_table(connection):
             found += _families(connection, active)
         found += _answers(connection, seen, on_progress)
-    violations = [asdict(each) for each in sorted(found, key=lambda each: (each.document, each.kind, each.said))]
+    violations = [
+        {**asdict(each), "repair": _REPAIRS.get(each.kind, _OF_DOCUMENT)}
+        for each in sorted(found, key=lambda each: (each.document, each.kind, each.said))
+    ]
     return {**seen, "violations": violations}
 
 

@@ -122,6 +122,11 @@ class NodeReader(NodeTable):
         statement = self._select().where(self._nodes.c.node_id.in_(wanted), self.visible(filters, audience))
         return {row.node_id: read_node(row) for row in read_rows(self.engine, "fetching nodes", statement)}
 
+    def kinds(self) -> set[str]:
+        """The kinds of the stored nodes."""
+        with self._reading("reading the kinds of nodes") as connection:
+            return set(connection.execute(select(self._key("kind")).distinct()).scalars())
+
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
         """The ids of all nodes that pass the filters."""
         statement = select(self._nodes.c.node_id).where(self.visible(filters, audience))

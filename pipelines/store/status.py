@@ -77,6 +77,7 @@ def coverage(
     *,
     outdated: Callable[[StoredDocument], str] = lambda _: "",
     looks: Mapping[str, datetime] = MappingProxyType({}),
+    collection: str = "",
 ) -> dict[str, Any]:
     """`documents`, by name and address, `sources` and `totals`, of the active model's nodes; loads no model.
 
@@ -90,13 +91,14 @@ def coverage(
     not be listed). A file or page that was ingested by its own address is a document, and no source.
 
     Args:
-        database: The database; its documents of every collection count.
+        database: The database.
+        collection: Only its documents and failures count; empty = those of every collection.
         outdated: Returns why a document's nodes differ from what today's rules would make; empty if they do not.
         looks: By source, when it was listed though no run had anything to do.
     """
     with reading(database.engine, "reading the documents") as connection:
-        stored = stored_documents(connection, active_table(connection))
-        standing = current_failures(connection)
+        stored = stored_documents(connection, active_table(connection), collection=collection or None)
+        standing = current_failures(connection, collection or None)
         looked = last_looks(connection)
     failures = {(each.collection, each.source_uri): each for each in standing}
     rows = [_row(each, failures.pop((each.collection, each.source_uri), None), outdated(each)) for each in stored]

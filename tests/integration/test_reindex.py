@@ -70,7 +70,7 @@ def test_what_today_would_make_just_so_is_left_unwritten(folder: Path, settings:
 
 def test_other_sizes_cut_documents_anew_and_all_else_stays(folder: Path, settings: Settings) -> None:
     ingest(settings, [str(folder)], overrides=Overrides(collection="work", category="blog"))
-    ingest(settings, [str(folder / "notes.txt")])
+    ingest(settings, [str(folder / "notes.txt")], overrides=Overrides(collection="default"))
     before, nodes = known(settings), build_ingestion(settings).store.count()
     changed = shorter(settings)
     ingestion = build_ingestion(changed)

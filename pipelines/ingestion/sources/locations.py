@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from config.settings import IngestionSettings, Settings
+from config.settings import Settings
 from config.sources import DeclaredSource, kind_of, read_declared
 from pipelines.errors import ConfigError, SourceError
 from pipelines.ingestion.sources.files import is_missing, missing_path_error, read_path
@@ -124,20 +124,16 @@ def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
 def configured_locations(settings: Settings) -> Sequence[str]:
     """Return the default sources: the list of the settings, then the declared sources.
 
-    The sample, which the settings list by default, gives way to declared sources.
-
     Raises:
         ConfigError: If the file cannot be used, declares nothing where nothing else is listed, or the list holds
             an invalid location.
     """
     ingestion, hosts = settings.ingestion, settings.web.private_hosts
     declared = declared_sources(settings)
-    is_sample = ingestion.sources == IngestionSettings().sources
-    if ingestion.sources_file and is_sample and not declared:
+    if ingestion.sources_file and not (ingestion.sources or declared):
         hint = f"Add a [[source]], or name sources on the command line; {_EXAMPLE}"
         raise ConfigError(f"{ingestion.sources_file} declares no source.", hint=hint)
-    listed = () if declared and is_sample else ingestion.sources
     try:
-        return unique_locations((*listed, *declared), hosts)
+        return unique_locations((*ingestion.sources, *declared), hosts)
     except SourceError as error:  # of the list: the declared sources are checked already
         raise ConfigError(f"FOOTNOTE_INGESTION__SOURCES: {error.message}", hint=error.hint) from error

@@ -168,7 +168,7 @@ def test_declared_sources_take_the_place_of_the_sample_and_follow_a_list(tmp_pat
     file = f'[[source]]\nlocation = "notion:{ID}"\n[[source]]\nlocation = "b"'
     assert configured_locations(settings_with(tmp_path, file)) == (f"notion:{ID}", "b")
     assert configured_locations(settings_with(tmp_path, file, sources=["a", "b/"])) == ("a", "b/", f"notion:{ID}")
-    assert configured_locations(Settings(_env_file=None)) == IngestionSettings().sources
+    assert configured_locations(Settings(_env_file=None)) == ()
 
 
 def test_the_example_is_a_file_that_can_be_used() -> None:
@@ -180,9 +180,12 @@ def test_the_example_is_a_file_that_can_be_used() -> None:
     [
         ("[[source]]\ndocs = true", "source 1, line 1: location is missing: a path, "),
         ("[[source]]\nlocation = ' '", "source 1, line 1 ( ): location is ' ', but has to be a path, "),
-        ("[[source]]\nlocation = 'a'\nfork = true", "(a): there is no key 'fork', only location, every."),
+        ("[[source]]\nlocation = 'a'\nfork = true", "(a): there is no key 'fork', only location, every, collection."),
         ("[[source]]\nlocation = 'github:a'\nfork = true", "(github:a): there is no key 'fork'; did you mean 'forks'?"),
-        ("[[source]]\nlocation = 'a'\nxyz = 1", "source 1, line 1 (a): there is no key 'xyz', only location, every."),
+        (
+            "[[source]]\nlocation = 'a'\nxyz = 1",
+            "source 1, line 1 (a): there is no key 'xyz', only location, every, collection.",
+        ),
         (
             "[[source]]\nlocation = 'https://a.b'\nfollow = 'crawl'",
             '(https://a.b): follow is \'crawl\', but has to be "auto", "page", ',
