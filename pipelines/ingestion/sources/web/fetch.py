@@ -163,12 +163,8 @@ class Fetcher:
             circle = " -> ".join(one.url for one in (*way[way.index(onward) :], onward))
             raise SourceError(f"{way[0].name} redirects in a circle: {circle}.", hint="Tell the operator of the site.")
         if len(way) > _MAX_REDIRECTS:
-            hint = f"Give {onward.url} itself, or raise FOOTNOTE_WEB__REDIRECTS."
-            raise SourceError(
-                f"{way[0].name} was redirected more than {_MAX_REDIRECTS} times.",
-                hint=hint,
-                wait=UNTIL_MENDED,
-            )
+            many = f"{way[0].name} was redirected more than {_MAX_REDIRECTS} times."
+            raise SourceError(many, hint=f"Give {onward.url} itself.", wait=UNTIL_MENDED)
         if onward.private and not way[-1].private:
             hint = f"Give {onward.url} itself if it is meant."
             raise SourceError(
