@@ -34,10 +34,10 @@ ingest: setup ## ingest the sources of the settings
 	$(BIN)/footnote ingest
 
 test: .venv/.installed-dev ## run every test, on every core
-	$(BIN)/python -m pytest -n auto --dist loadscope
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 trials: .venv/.installed-dev trial-app ## the long trials before a release: the app, lives of processes, migrations, the wheel, 500 hurt runs (50 minutes)
-	$(BIN)/python -m pytest -n auto --dist loadscope -m trial
+	$(BIN)/python -m pytest -n auto --dist worksteal -m trial
 	$(BIN)/python -m pytest tests/trials/test_wheel.py
 	FOOTNOTE_FAULT_SEEDS=500 FOOTNOTE_FAULT_MATRIX=var/faults.json $(BIN)/python -m pytest tests/faults
 

@@ -85,6 +85,7 @@ def test_the_server_is_told_apart_from_the_command(tmp_path: Path) -> None:
     assert ran.memory_mb < 60
 
 
+@pytest.mark.trial
 def test_every_step_is_measured_and_nothing_is_left_behind(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOOTNOTE_INGESTION__EXECUTOR", "here")  # a command starts no workers of its own
     asked = settings.model_copy(update={"embedding": EmbeddingSettings(provider="hashed")})

@@ -8,12 +8,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.conftest import open_folder
 from tests.guard import guarded_environment, read_log
@@ -23,6 +24,12 @@ QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+STILL = """new MutationObserver((_, seen) => {
+    if (!document.head) return;
+    seen.disconnect();
+    document.head.insertAdjacentHTML("beforeend", "<style>*, ::before, ::after { animation: none !important }</style>");
+}).observe(document, { childList: true, subtree: true });
+"""
 CORPUS = {
     "kiln.md": "# The kiln at Dunsyre\n\n"
     "Wood is stacked for a year before it is burnt. A firing needs eleven people.\n\n"
@@ -108,11 +115,22 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="module")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """A profile of the browser, which keeps Streamlit's scripts from one page to the next."""
+    context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+    context.add_init_script(STILL)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def page(browser: Browser, live_chat: LiveChat) -> Iterator[Page]:
-    """The chat in a window of its own; fails when the page asks anyone else for anything or a script breaks."""
-    context = browser.new_context(viewport={"width": 1280, "height": 860})
-    opened = context.new_page()
+def page(profile: BrowserContext, live_chat: LiveChat) -> Iterator[Page]:
+    """The chat for a reader whom it does not know; fails when the page asks anyone else or a script breaks."""
+    opened = profile.new_page()
+    opened.goto(f"{live_chat.url}/_stcore/health")
+    opened.evaluate("localStorage.clear(); sessionStorage.clear()")
+    profile.clear_cookies()
     opened.set_default_timeout(20_000)
     asked, broken = [], []
     opened.on("request", lambda request: asked.append(request.url))
@@ -120,7 +138,9 @@ def page(browser: Browser, live_chat: LiveChat) -> Iterator[Page]:
     opened.on("dialog", lambda dialog: (broken.append(dialog.message), dialog.dismiss()))
     opened.goto(live_chat.url)
     yield opened
-    context.close()
+    for each in profile.pages:
+        each.close()
+    profile.clear_permissions()
     elsewhere = [url for url in asked if not url.startswith((live_chat.url, "data:", "blob:"))]
     assert (elsewhere, broken) == ([], [])
 
@@ -130,6 +150,13 @@ Serve = Callable[..., tuple[str, subprocess.Popen[str]]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
+    """Starts the chat as `serving` does, for one test."""
+    with serving() as start:
+        yield start
+
+
+@contextmanager
+def serving() -> Iterator[Serve]:
     """Starts the chat on a database of its own, on the same port every time, with a document of `text`.
 
     `more` are settings of the environment.

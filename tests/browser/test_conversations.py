@@ -116,20 +116,3 @@ def test_a_share_link_shows_one_answer_until_it_is_revoked(page: Page) -> None:
     reader.reload()
     expect(reader.get_by_text("This link leads nowhere.")).to_be_visible()
     reader.close()
-
-
-def test_a_visitor_finds_a_conversation_again_and_nobody_elses(serve: Serve, browser: Browser) -> None:
-    url, _ = serve("--visitor", text=CORPUS["kiln.md"])
-    ann, ben = browser.new_context(), browser.new_context()
-    page = ann.new_page()
-    page.goto(url)
-    _ask(page, "Who built the anagama kiln?")
-    expect(page).to_have_url(re.compile(r"\?c=[0-9a-f]{32}$"))
-    page.reload()
-    expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
-    other = ben.new_page()
-    other.goto(page.url)
-    expect(other.get_by_test_id("stToast")).to_contain_text("not here")
-    expect(other.locator(".fn-answer")).to_have_count(0)
-    ann.close()
-    ben.close()

@@ -1,7 +1,8 @@
-"""The persona's page in both themes, and a visitor's chat in a frame of another site."""
+"""The persona's page in both themes; a visitor's chat: its conversations, and in a frame of another site."""
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,21 +11,34 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Serve
+from tests.browser.conftest import Serve, serving
 from tests.browser.test_accessibility import findings
 from tests.browser.test_chat import _ask as ask
 
 TEXT = "# The kiln at Dunsyre\n\nThe anagama kiln was built in 2014 by Ruth Aldous. It is fired twice a year.\n"
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[int]:
-    """The port of a site that serves the folder of the test."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the site serves."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def site(pages: Path) -> Iterator[int]:
+    """The port of another site."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(pages))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def visited(site: int) -> Iterator[str]:
+    """The address of a visitor's chat, which the site may show in a frame."""
+    with serving() as serve:
+        yield serve("--visitor", text=TEXT, FOOTNOTE_CHAT__FRAME_ANCESTORS=f'["http://localhost:{site}"]')[0]
 
 
 def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve: Serve, browser: Browser) -> None:
@@ -50,12 +64,11 @@ def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve
 
 
 def test_a_site_that_is_named_shows_the_chat_in_a_frame_and_no_other_does(
-    serve: Serve, browser: Browser, site: int, tmp_path: Path
+    visited: str, browser: Browser, site: int, pages: Path
 ) -> None:
-    url, _ = serve("--visitor", text=TEXT, FOOTNOTE_CHAT__FRAME_ANCESTORS=f'["http://localhost:{site}"]')
     for width in (360, 900):
-        frame = f'<iframe src="{url}/?embed=true" width="{width}" height="640"></iframe>'
-        (tmp_path / f"{width}.html").write_text(f"<!doctype html><title>A site</title>{frame}")
+        frame = f'<iframe src="{visited}/?embed=true" width="{width}" height="640"></iframe>'
+        (pages / f"{width}.html").write_text(f"<!doctype html><title>A site</title>{frame}")
         page = browser.new_page(viewport={"width": width + 20, "height": 700})
         page.set_default_timeout(30_000)
         page.goto(f"http://localhost:{site}/{width}.html")
@@ -74,3 +87,19 @@ def test_a_site_that_is_named_shows_the_chat_in_a_frame_and_no_other_does(
     page.wait_for_timeout(500)
     assert any("frame-ancestors" in each for each in refused)
     page.close()
+
+
+def test_a_visitor_finds_a_conversation_again_and_nobody_elses(visited: str, browser: Browser) -> None:
+    ann, ben = browser.new_context(), browser.new_context()
+    page = ann.new_page()
+    page.goto(visited)
+    ask(page, "Who built the anagama kiln?")
+    expect(page).to_have_url(re.compile(r"\?c=[0-9a-f]{32}$"))
+    page.reload()
+    expect(page.locator(".fn-answer .fn-words", has_text="built in 2014 by Ruth Aldous")).to_be_visible()
+    other = ben.new_page()
+    other.goto(page.url)
+    expect(other.get_by_test_id("stToast")).to_contain_text("not here")
+    expect(other.locator(".fn-answer")).to_have_count(0)
+    ann.close()
+    ben.close()

@@ -9,9 +9,9 @@ from random import Random
 from tests.faults.injectors import Event
 
 KEPT: tuple[int, ...] = ()
-COUNT = int(os.environ.get("FOOTNOTE_FAULT_SEEDS", "25"))
-SEEDS = tuple(dict.fromkeys((*KEPT, *range(COUNT))))
-FEW = range(max(4, COUNT // 20))  # of faults that take longer than a kill
+COUNT = int(os.environ.get("FOOTNOTE_FAULT_SEEDS", "0"))  # 0: a few, one or more of every stage
+SEEDS = tuple(dict.fromkeys((*KEPT, *(range(COUNT) if COUNT else range(0, 25, 3)))))
+FEW = range(max(2, COUNT // 20))  # of faults that take longer than a kill
 _SLOTS = [  # the stages of so many seeds in a row, which hurt the same play: few plays need few rehearsals
     *("before COMMIT", "COMMIT under way", "after COMMIT", "in the transaction", "embedding") * 3,
     *("before parsing", "parsing", "any moment") * 2,

@@ -1,4 +1,4 @@
-"""Five hundred answers of a model that marks its sentences in every wrong way, one letter at a time."""
+"""Hundreds of answers of a model that marks its sentences in every wrong way, one letter at a time."""
 
 import json
 import random
@@ -19,7 +19,6 @@ from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.documents import load_document
 from tests.fake_openai import FakeOpenAI
 
-ANSWERS = 500
 DOCUMENTS = {
     "crane.md": "# Crane\n\nMarit built the harbour crane in 2014. It moved 40 containers an hour [12].\n\n"
     "The crane ran for six years, see `log[3]` and [1].\n",
@@ -112,10 +111,11 @@ def read(engine: QueryEngine) -> Callable[[str], str]:
     return text_of
 
 
-def test_every_marker_of_500_hostile_answers_resolves_and_every_quote_stands(engine: QueryEngine) -> None:
+@pytest.mark.parametrize("answers", [100, pytest.param(500, marks=pytest.mark.trial)])
+def test_every_marker_of_hostile_answers_resolves_and_every_quote_stands(engine: QueryEngine, answers: int) -> None:
     random_, stored, cited = random.Random(7), read(engine), 0
     as_json = engine.with_changes({"answer.output": "json"})
-    for number in range(ANSWERS):
+    for number in range(answers):
         reply = hostile(random_)
         if wants_json := number % 5 == 0:
             reply = json.dumps({"answer": reply, "sources": [0, 1, 99, "ship.md"]})
@@ -130,7 +130,7 @@ def test_every_marker_of_500_hostile_answers_resolves_and_every_quote_stands(eng
             assert all(event.source in answer.sources for event in events if isinstance(event, Footnote))
         assert_resolves(answer, stored)
         cited += sum(len(sentence.citations) for sentence in answer.sentences)
-    assert cited > ANSWERS
+    assert cited > answers
 
 
 def test_quotations_that_hold_brackets_with_numbers_make_no_footnotes_of_them(engine: QueryEngine) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from config.settings import Settings
 from tests.conftest import open_folder
-from tests.guard import guarded_environment, read_log
+from tests.guard import guarded_environment, loopback_only, read_log
+from tests.shell import Shell
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
@@ -26,6 +28,7 @@ def home() -> Iterator[Path]:
 def footnote(home: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """`footnote` with an empty configuration, forbidden the network."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
+    environment["FOOTNOTE_INGESTION__WORKERS"] = "1"
     environment |= guarded_environment(home / "forbidden.txt") | settings
     return subprocess.run(
         [sys.executable, "-m", "footnote", *words], env=environment, capture_output=True, text=True, check=False,
@@ -45,10 +48,13 @@ def test_ingest_search_and_ask_open_no_connection_off_this_machine(home: Path) -
     assert read_log(home / "forbidden.txt") == []
 
 
-def test_a_missing_model_downloads_nothing_and_names_the_command(home: Path) -> None:
-    (home / "empty").mkdir()
-    missing = {"FOOTNOTE_EMBEDDING__MODEL_PATH": str(home / "empty"), "FOOTNOTE_EMBEDDING__PRECISION": "fp32"}
-    done = footnote(home, "ingest", str(SAMPLE / "notes-on-mentoring.txt"), "--json", **missing)
-    assert done.returncode == 3
-    assert "FOOTNOTE_EMBEDDING__MODEL_PATH" in done.stdout
-    assert read_log(home / "forbidden.txt") == []
+def test_a_missing_model_downloads_nothing_and_names_the_setting(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    given = {"PROVIDER": "local", "MODEL_PATH": str(tmp_path / "empty"), "PRECISION": "fp32"}
+    given = {f"FOOTNOTE_EMBEDDING__{name}": value for name, value in given.items()}
+    with loopback_only() as tried:
+        code, said = Shell(settings, monkeypatch, tmp_path, **given)("ingest", str(SAMPLE / "notes-on-mentoring.txt"))
+    assert (code, tried) == (3, [])
+    assert "FOOTNOTE_EMBEDDING__MODEL_PATH" in said

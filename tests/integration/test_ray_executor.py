@@ -115,6 +115,7 @@ def test_a_cluster_ends_in_the_same_state_as_one_process(on_ray: Settings, setti
     assert audit(open_database(on_ray).engine)["violations"] == []
 
 
+@pytest.mark.trial
 def test_a_second_run_on_the_cluster_changes_nothing(on_ray: Settings, tmp_path: Path) -> None:
     folder = write_notes(tmp_path / "notes", 10)
     ingest(on_ray, [str(folder)])
@@ -126,6 +127,7 @@ def test_a_second_run_on_the_cluster_changes_nothing(on_ray: Settings, tmp_path:
     assert set(outcomes(ingest(on_ray, [str(folder)])).values()) == {"unchanged"}
 
 
+@pytest.mark.trial
 def test_documents_of_a_machine_that_dies_are_carried_out_by_another(
     on_ray: Settings, two_nodes: Any, tmp_path: Path
 ) -> None:
@@ -150,6 +152,7 @@ def test_documents_of_a_machine_that_dies_are_carried_out_by_another(
     assert audit(open_database(on_ray).engine)["violations"] == []
 
 
+@pytest.mark.trial
 def test_a_stop_ends_a_run_on_the_cluster_after_what_is_under_way(on_ray: Settings, tmp_path: Path) -> None:
     folder = write_notes(tmp_path / "notes", 100)
     ingestion = build_ingestion(on_ray)

@@ -164,7 +164,9 @@ def test_a_document_that_is_replaced_in_the_middle_of_a_question_answers_as_it_w
     assert "beryl bearings of turbine007" in engine.ask("What is greased in turbine007?", record=False).answer
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", [mode if mode == "hybrid" else pytest.param(mode, marks=pytest.mark.trial) for mode in MODES]
+)
 def test_what_was_added_changed_or_removed_shows_at_once_in_old_and_new_processes(
     folder: Path, engine: QueryEngine, settings: Settings, mode: Mode
 ) -> None:

@@ -379,7 +379,7 @@ def test_there_is_no_rollback_of_a_run_that_is_not_or_that_still_works(folder: P
     assert "still running" in str(caught[0])
 
 
-@pytest.mark.parametrize("milliseconds", [20, 60, 120])
+@pytest.mark.parametrize("milliseconds", [60, *(pytest.param(each, marks=pytest.mark.trial) for each in (20, 120))])
 def test_a_killed_rollback_leaves_documents_wholly_old_or_new_and_can_be_run_again(
     milliseconds: int, folder: Path, settings: Settings
 ) -> None:
@@ -488,7 +488,7 @@ def test_an_upgraded_version_without_a_run_is_found_by_its_item(folder: Path, se
 WORDS = ("amber", "birch", "cobalt", "dune", "ember", "fjord", "grove", "harbour")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.trial) for seed in range(1, 20))])
 def test_any_sequence_of_changes_runs_and_rollbacks_leaves_what_the_model_says(
     seed: int, tmp_path: Path, make_settings: Callable[..., Settings]
 ) -> None:

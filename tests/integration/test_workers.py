@@ -156,8 +156,8 @@ def test_what_needs_too_much_memory_is_told_so(pool: WorkerPool, options: Prepar
     ("verb", "how", "detail"),
     [
         ("segfault", "crashed (signal 11, Segmentation fault)", "Fatal Python error: Segmentation fault"),
-        ("leave", "ended (exit code 3)", ""),
-        ("quit", "ended (exit code 4)", ""),
+        pytest.param("leave", "ended (exit code 3)", "", marks=pytest.mark.trial),
+        pytest.param("quit", "ended (exit code 4)", "", marks=pytest.mark.trial),
     ],
 )
 def test_a_crash_is_a_failure_of_one_document(
@@ -459,7 +459,7 @@ runpy.run_module("pipelines.ingestion.worker", run_name="__main__", alter_sys=Tr
 """
 
 
-@pytest.mark.parametrize(("kills", "failed"), [(5, 0), (50, 4)])
+@pytest.mark.parametrize(("kills", "failed"), [(5, 0), pytest.param(50, 4, marks=pytest.mark.trial)])
 def test_a_run_goes_on_with_fewer_workers_where_they_are_killed(
     options: PrepareOptions, make_task: MakeTask, tmp_path: Path, kills: int, failed: int
 ) -> None:
