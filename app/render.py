@@ -1,4 +1,4 @@
-"""Widgets from plain data: answers with their footnotes, the source panel, uploads, errors."""
+"""What the pages show, from plain data: their frame, greetings, answers with their footnotes, a source, errors."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -22,28 +22,19 @@ from app.typeset import running_html
 from app.wording import address, readable, without_settings
 from config.settings import PersonaSettings
 from pipelines.errors import FootnoteError
-from pipelines.types import IngestItem
-from pipelines.wording import with_hint
 
 _ASSETS = Path(__file__).parent / "assets"
-_OUTCOMES = {
-    "added": "added",
-    "updated": "replaced by this version",
-    "metadata": "its facts were updated",
-    "unchanged": "already here, unchanged",
-    "failed": "not taken in",
-}
 
 
-def _script(*names: str) -> str:
+def script(*names: str) -> str:
+    """The scripts of a component, from `assets`."""
     return "\n".join((_ASSETS / name).read_text("utf-8") for name in names)
 
 
-_answer = st.components.v2.component("footnote_answer", js=_script("dom.js", "answer.js"), isolate_styles=False)
-_reader = st.components.v2.component("footnote_reader", js=_script("dom.js", "reader.js"), isolate_styles=False)
-_career = st.components.v2.component("footnote_career", js=_script("dom.js", "career.js"), isolate_styles=False)
-_connection = st.components.v2.component("footnote_connection", js=_script("connection.js"))
-_page = st.components.v2.component("footnote_page", js=_script("page.js"))
+_answer = st.components.v2.component("footnote_answer", js=script("dom.js", "answer.js"), isolate_styles=False)
+_reader = st.components.v2.component("footnote_reader", js=script("dom.js", "reader.js"), isolate_styles=False)
+_connection = st.components.v2.component("footnote_connection", js=script("connection.js"))
+_page = st.components.v2.component("footnote_page", js=script("page.js"))
 
 
 def style() -> None:
@@ -131,7 +122,8 @@ def visitor_bar(name: str, picture: str, shelf: Shelf, on_new: Callable[[], None
         st.button("New", key="new", icon=":material/edit_square:", type="tertiary", on_click=on_new)
         count = len(shelf.documents)
         with st.popover(f"{count} document{'s' * (count != 1)}", type="tertiary"):
-            names(sorted({readable(document.title, document.name) for document in shelf.documents}))
+            names = sorted({readable(document.title, document.name) for document in shelf.documents})
+            st.html(f"<ul>{''.join(f'<li>{escape(name)}</li>' for name in names)}</ul>")
 
 
 def problem(message: str, hint: str = "") -> None:
@@ -208,32 +200,3 @@ def reader(data: dict[str, Any], on_close: Callable[[], None], **on: Callable[[]
             f"on_{name}_change": on.get(name, lambda: None) for name in ("page", "wrong", "restore")
         }
         _reader(key="reader", data=unknown | data, on_close_change=on_close, **acts, height=1)
-
-
-def career(data: dict[str, Any], on_open: Callable[[], None]) -> None:
-    """Show a career in tables, as `table_data` gives it."""
-    _career(key="career", data=data, on_open_change=on_open)
-
-
-# The library
-
-
-def names(documents: Iterable[str]) -> None:
-    """List the names of documents."""
-    st.html(f"<ul>{''.join(f'<li>{escape(name)}</li>' for name in documents)}</ul>")
-
-
-def outcomes(items: Iterable[IngestItem]) -> None:
-    """Show the outcome of each file, and the reason for a failure."""
-    rows = "".join(_item(item) for item in items)
-    if rows:
-        st.html(f'<ul class="fn-intake">{rows}</ul>')
-
-
-def _item(item: IngestItem) -> str:
-    nodes = (
-        f", {item.nodes} node{'s' * (item.nodes != 1)}" if item.nodes and item.outcome in ("added", "updated") else ""
-    )
-    reason = f'<div class="fn-reason">{escape(with_hint(item.message, item.hint))}</div>' if item.message else ""
-    outcome = _OUTCOMES.get(item.outcome, item.outcome)
-    return f'<li class="fn-{item.outcome}"><strong>{escape(item.document)}</strong> {outcome}{nodes}{reason}</li>'

@@ -6,12 +6,15 @@ from typing import Any
 
 import streamlit as st
 
-from app import render, session, widgets
+from app import render, session
 from app.chat_engine import ChatEngine
 from app.components.career import Career, career_of, table_data, timeline
+from app.components.source import show_source
 from pipelines.months import duration_text
 from pipelines.query.careers.people import Person
 from pipelines.store.known_names import is_same_name, name_words
+
+_tables = st.components.v2.component("footnote_career", js=render.script("dom.js", "career.js"), isolate_styles=False)
 
 
 @render.page
@@ -45,10 +48,10 @@ def _show(engine: ChatEngine, person: Person, career: Career) -> None:
     if chart := timeline(career):
         key = session.fresh("career_bars")
         st.altair_chart(chart, key=key, on_select=lambda: _open_bar(key), selection_mode="bar", width="stretch")
-    data = table_data(career, place.n if place else None)
-    render.career(data, lambda: session.open_fact(st.session_state["career"].get("open")))
+    _tables(key="career", data=table_data(career, place.n if place else None),
+            on_open_change=lambda: session.open_fact(st.session_state["career"].get("open")))  # fmt: skip
     if place and place.n in career.exchange.sources:
-        widgets.reader(engine, career.exchange, place)
+        show_source(engine, career.exchange, place)
 
 
 def _open_bar(key: str) -> None:

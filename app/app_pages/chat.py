@@ -7,13 +7,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import face, persistence, render, session, widgets
+from app import face, persistence, render, session
 from app.chat_engine import ChatEngine
+from app.components.actions import alone_chip, everywhere_button, under_answer
 from app.components.answering import answer_question, wait_for_the_other_tab
 from app.components.conversations import conversation_list, draft_keeper
+from app.components.feedback import note_opening
 from app.components.filters import filter_bar
 from app.components.sharing import shared_page
-from app.components.tray import tray
+from app.components.source import show_source
+from app.components.tray import submit_files, tray, upload_box
 from app.conversation import Exchange, read_with
 from app.shelf import Shelf, starters
 from app.typeset import literal
@@ -48,7 +51,7 @@ def _welcome(engine: ChatEngine) -> None:
             "checked footnote under every sentence. Give it something to read: a resume, a README, notes, blog posts, "
             "a web page you saved.</p></div>"
         )
-        widgets.upload_box(engine, "Drop files here")
+        upload_box(engine, "Drop files here")
         if problem := session.last_problem():
             render.problem(*problem)
         tray(engine)
@@ -64,7 +67,7 @@ def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: 
     if typed and session.is_editing():
         persistence.ask_instead(session.archive(engine), typed, filters)
         typed, left = "", persistence.left_to_answer(session.archive(engine))
-    job = widgets.submit_files(engine, files) if files else 0
+    job = submit_files(engine, files) if files else 0
     if question := question or typed:
         if left:
             persistence.stop(session.archive(engine))
@@ -144,23 +147,10 @@ def _show_entry(engine: ChatEngine, entry: Exchange, index: int) -> None:
     place = opened[1] if opened else None
     key, is_last = f"answer_{index}", entry is session.entries()[-1]
     here = (place.n, place.sentence) if place and place.entry == index else None
-    widgets.alone_chip(entry, key)
+    alone_chip(entry, key)
     render.answer(entry, key, here, _opener(engine, key, index), latest=is_last)
-    widgets.everywhere_button(entry, key)
-    if is_last:
-        with st.container(key="actions", horizontal=True, vertical_alignment="center", gap="small"):
-            _once_more(engine, entry)
-            widgets.actions(engine, entry, key, is_last=True)
-    else:
-        widgets.actions(engine, entry, key, is_last=False)
-
-
-def _once_more(engine: ChatEngine, last: Exchange) -> None:
-    """Buttons that ask the last question again, as it is or in other words."""
-    st.button("Ask again", key="again", icon=":material/refresh:", type="tertiary", on_click=persistence.ask_again,
-              args=(session.archive(engine),), help="Takes the place of this answer")  # fmt: skip
-    st.button("Edit", key="edit", icon=":material/edit:", type="tertiary", on_click=session.edit,
-              args=(last.question,), help="Puts the question in the box; what you send takes its place")  # fmt: skip
+    everywhere_button(entry, key)
+    under_answer(engine, entry, key, is_last=is_last)
 
 
 def _editing() -> None:
@@ -177,7 +167,7 @@ def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
         session.open_pressed(key, index)
         if now := session.opened():
             exchange, place = now
-            widgets.note_opening(engine, exchange, place.n, place.sentence)
+            note_opening(engine, exchange, place.n, place.sentence)
 
     return opened
 
@@ -203,7 +193,7 @@ def _panel(engine: ChatEngine) -> None:
     if opened is None:
         return
     try:
-        widgets.reader(engine, *opened)
+        show_source(engine, *opened)
     except FootnoteError as error:
         render.problem(error.message, error.hint)
 

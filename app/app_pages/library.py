@@ -9,10 +9,9 @@ import streamlit as st
 from app import render, session
 from app.chat_engine import ChatEngine
 from app.components.document import document_page
-from app.components.tray import tray
+from app.components.tray import tray, upload_box
 from app.shelf import Shelf, Shelved
 from app.typeset import literal
-from app.widgets import upload_box
 from pipelines.errors import FootnoteError
 from pipelines.wording import format_count, with_hint
 

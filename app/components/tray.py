@@ -1,17 +1,20 @@
-"""The tray: the jobs of the worker with their progress, on every page."""
+"""Files that are added, and the tray: the jobs of the worker with their progress, on every page."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from html import escape
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import render
+from app import render, session
 from app.chat_engine import ChatEngine
 from app.typeset import literal
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.store.jobs import JobStatus
-from pipelines.types import IngestItem
+from pipelines.store.jobs import JobFile, JobStatus
+from pipelines.wording import with_hint
 
 _DOING = {
     "upload": "Taking in",
@@ -22,9 +25,42 @@ _DOING = {
     "reindex": "Making again",
     "evaluate": "Asking the questions of",
 }
+_OUTCOMES = {
+    "added": "added",
+    "updated": "replaced by this version",
+    "metadata": "its facts were updated",
+    "unchanged": "already here, unchanged",
+    "failed": "not taken in",
+}
 _SHOWN_FOR = timedelta(hours=12)  # after it was asked for, when it is over
 _ALL_LISTED = 5  # files; of more, only what failed is listed
 _MOST_LISTED = 50
+
+
+def upload_box(engine: ChatEngine, label: str) -> None:
+    """A box for files, which the worker takes in; the tray shows how far it is."""
+    files = st.file_uploader(
+        label,
+        accept_multiple_files=True,
+        key=session.fresh("upload"),
+        max_upload_size=engine.settings.chat.max_upload_mb,
+        help="PDF, Word, Markdown, HTML and plain text",
+    )
+    if files:
+        submit_files(engine, files)
+        session.empty("upload")
+        st.rerun()
+
+
+def submit_files(engine: ChatEngine, files: Sequence[UploadedFile]) -> int:
+    """Keep uploaded files and let the worker take them in: the job; 0 if they could not be kept, which is shown."""
+    try:
+        job = engine.jobs.upload([(file.name, file.getvalue()) for file in files])
+    except FootnoteError as error:
+        session.remember_problem((error.message, error.hint))
+        return 0
+    session.remember_problem(None)
+    return job
 
 
 def tray(engine: ChatEngine) -> set[str]:
@@ -33,8 +69,8 @@ def tray(engine: ChatEngine) -> set[str]:
     if jobs:
         is_running = any(not job.is_over for job in jobs)
         st.fragment(_jobs, run_every=1.0 if is_running else None)(engine)
-    over = [item for job in jobs if job.is_over and job.failed for item in _outcomes(engine, job)]
-    return {item.document for item in over if item.outcome == "failed"}
+    over = [file for job in jobs if job.is_over and job.failed for file in _listed(engine, job)]
+    return {file.name for file in over if file.outcome == "failed"}
 
 
 def _recent(engine: ChatEngine) -> list[JobStatus]:
@@ -87,8 +123,8 @@ def _over(engine: ChatEngine, job: JobStatus) -> None:
                       on_click=render.attempt, args=(partial(engine.jobs.dismiss, job.id),))  # fmt: skip
         if job.message:
             render.problem(job.message, job.hint)
-        if job.failed or 0 < job.files <= _ALL_LISTED:
-            render.outcomes(_outcomes(engine, job))
+        if rows := "".join(map(_row, _listed(engine, job))) if job.failed or 0 < job.files <= _ALL_LISTED else "":
+            st.html(f'<ul class="fn-intake">{rows}</ul>')
 
 
 def _summary(job: JobStatus) -> str:
@@ -101,14 +137,20 @@ def _summary(job: JobStatus) -> str:
     return f"{title}: {job.ended} of {job.files} done{failed}" if job.files else f"{title}: nothing to do"
 
 
-def _outcomes(engine: ChatEngine, job: JobStatus) -> tuple[IngestItem, ...]:
+def _listed(engine: ChatEngine, job: JobStatus) -> list[JobFile]:
+    """The files of a job that are named under it."""
     try:
         files = engine.jobs.files(job.id)
     except FootnoteError as error:
         log_failure("a job could not be read", error)
-        return ()
-    listed = [file for file in files if file.outcome == "failed" or job.files <= _ALL_LISTED]
-    return tuple(
-        IngestItem(file.name, file.outcome, message=file.message, hint=file.hint, nodes=file.nodes)  # type: ignore[arg-type]
-        for file in listed[:_MOST_LISTED]
-    )
+        return []
+    return [file for file in files if file.outcome == "failed" or job.files <= _ALL_LISTED][:_MOST_LISTED]
+
+
+def _row(file: JobFile) -> str:
+    """The outcome of a file, and the reason for a failure."""
+    is_new = file.nodes and file.outcome in ("added", "updated")
+    nodes = f", {file.nodes} node{'s' * (file.nodes != 1)}" if is_new else ""
+    reason = f'<div class="fn-reason">{escape(with_hint(file.message, file.hint))}</div>' if file.message else ""
+    outcome = _OUTCOMES.get(file.outcome, file.outcome)
+    return f'<li class="fn-{file.outcome}"><strong>{escape(file.name)}</strong> {outcome}{nodes}{reason}</li>'

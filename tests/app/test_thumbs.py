@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import widgets as thumbs
+from app.components import feedback as thumbs
 from app.conversation import Exchange
 from app.session import Opened
 from config.prompts import GREETING

@@ -160,6 +160,7 @@ def test_an_abstention_shows_the_nearest_words_and_opens_them_in_their_document(
 
 def test_an_abstention_under_a_filter_is_asked_again_without_it(page: Page) -> None:
     page.get_by_role("button", name="Search only in").click()
+    expect(page.get_by_role("group", name="Until")).to_be_in_viewport()  # above the button, where it has room
     page.locator(".st-key-filter_document input").fill("glaze")
     page.keyboard.press("Enter")
     pill = page.locator(".st-key-no_filter_document")

@@ -17,9 +17,10 @@ WHILE_BUSY = {part for part in PARTS if "StatusWidget" in part or part.endswith(
 def test_the_style_sheet_names_parts_of_streamlit_that_exist(page: Page) -> None:
     _ask(page, "What did the anagama kiln cost?")
     expect(page.locator('[class*="st-key-thumbs_"]')).to_be_visible()
+    page.get_by_role("button", name="Share or save").click()
     for part in sorted(PARTS - WHILE_BUSY):
         expect(page.locator(part).first).to_be_attached()
-    assert len(PARTS) < 12
+    assert len(PARTS) <= 12
     lines = [line for line in STYLE.splitlines() if "stApp" in line or "data-testid" in line or "st-key" in line]
     assert len(lines) <= 60
 
