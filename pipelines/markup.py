@@ -94,6 +94,7 @@ _BREAK = re.compile(r"\n(?=[ \t>]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \
 _TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}+\)|\[[^\[\]\n]{0,200}\]")
 _ATTRIBUTE = re.compile(r"""(?:\b([\w-]+)\s{0,3}=\s{0,3})?(?:"([^"]*)"|'([^']*)'|`([^`]*)`)""")
 _ROW_BAR = re.compile(r"\\(?=\|)|[ \t]*(?<!\\)\|[ \t]*")
+_NO_MARKS = dict.fromkeys(map(ord, " ,.–/()"))  # signs that are no markup behind a letter
 _CLOSING = {"<!--": "-->", "{/*": "*/}", "{{/*": "*/}}", "{# ": "#}", "{--": "--}", "{>>": "<<}"}
 
 
@@ -547,6 +548,8 @@ def plain(text: str, *, images: bool = True) -> str:
         text: Markdown.
         images: False to drop the alternative texts of images as well.
     """
+    if text[:1].isalpha() and text.translate(_NO_MARKS).isalnum():
+        return _with_single_spaces(text)
     scan = scan_markup(text)
     markup = scan.markup if images else outermost([*(Markup(*span) for span in scan.images), *scan.markup])
     spans = [span._replace(words=" ") if span.words == CELL else span for span in markup]

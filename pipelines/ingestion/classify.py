@@ -75,7 +75,7 @@ class TextShape:
     @cached_property
     def dates(self) -> tuple[DateRange, ...]:
         """Every date and range of the text."""
-        return tuple(date_ranges(self.text))
+        return date_ranges(self.text)
 
     @cached_property
     def spells(self) -> int:

@@ -44,7 +44,7 @@ def months_of(text: str) -> list[tuple[str, str | None, bool]]:
     ],
 )
 def test_date_ranges_keep_the_stated_precision(text: str, start: str, end: str) -> None:
-    assert date_ranges(f"Acme\t{text}\tBerlin") == [DateRange(5, 5 + len(text), text, start, end)]
+    assert date_ranges(f"Acme\t{text}\tBerlin") == (DateRange(5, 5 + len(text), text, start, end),)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_date_ranges_keep_the_stated_precision(text: str, start: str, end: str) 
     ],
 )
 def test_an_open_range_is_current_and_has_no_end(text: str, start: str) -> None:
-    assert date_ranges(text) == [DateRange(0, len(text), text, start, None, current=True)]
+    assert date_ranges(text) == (DateRange(0, len(text), text, start, None, current=True),)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_open_range_is_current_and_has_no_end(text: str, start: str) -> None:
     ],
 )
 def test_a_single_date_has_no_end(text: str, month: str) -> None:
-    assert date_ranges(text) == [DateRange(0, len(text), text, month, None)]
+    assert date_ranges(text) == (DateRange(0, len(text), text, month, None),)
 
 
 @pytest.mark.parametrize("month", MONTHS)

@@ -89,7 +89,7 @@ def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:
     pieces = [piece for run in runs for piece in _cut_at(run, starts)]
     lines = [_line(run, page, order) for order, run in enumerate(pieces)]
     drawn = sorted(_join_pieces(lines), key=lambda line: line.order)
-    return [replace(line, order=order) for order, line in enumerate(drawn)]
+    return [line if line.order == order else replace(line, order=order) for order, line in enumerate(drawn)]
 
 
 def is_lone_mark(text: str) -> bool:

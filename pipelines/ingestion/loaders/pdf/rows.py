@@ -82,7 +82,9 @@ def _read_part(stream: list[PdfLine], rows: Sequence[list[PdfLine]], x: float | 
                 continue
         rest = _join_sentences(rest)
         rest = _join_wrapped_notes(stream, rest)
-        main = replace(rest[0], column=column, right=tuple(rest[1:])) if rest else None
+        main = rest[0] if rest else None
+        if main and (column or len(rest) > 1):
+            main = replace(main, column=column, right=tuple(rest[1:]))
         _add(stream, main, notes, x)
 
 
@@ -303,6 +305,6 @@ def _separate_labels(stream: Sequence[PdfLine], size: float) -> list[PdfLine]:
         smaller = all(line.size >= _NAME * note.size and not DATED.search(note.text) for note in line.right)
         aside = line.right if smaller and line.size >= _NAME * size else ()
         left = tuple(note for note in line.left if note not in labels)
-        result.append(replace(line, left=left, right=() if aside else line.right))
+        result.append(replace(line, left=left, right=() if aside else line.right) if labels or aside else line)
         result += [replace(note, column=line.column, apart=True) for note in aside]
     return result

@@ -150,8 +150,10 @@ def titles_in_row(lines: Sequence[PdfLine]) -> tuple[float, list[PdfLine], list[
     """
     rows = group_rows(lines)
     for number, row in enumerate(rows):
+        if len(row) < 2 or len({_style([line]) for line in row}) > 1:
+            continue
         known = {section_named(line.text) for line in row}
-        if len(row) < 2 or "" in known or len(known) < len(row) or len({_style([line]) for line in row}) > 1:
+        if "" in known or len(known) < len(row):
             continue
         edge = row[1].x0
         end = next(

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice, pairwise
 from statistics import median
 from typing import Any
@@ -64,8 +65,8 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class GlyphStyle:
-    """The properties shared by the glyphs of one text object; `drawn` is the size before it is rounded, `ink` red,
-    green, blue and opacity (0 to 255)."""
+    """The properties shared by the glyphs of one text object; `drawn` is the size before it is rounded, `look` the font
+    with its red, green, blue and opacity (0 to 255)."""
 
     size: float
     drawn: float
@@ -74,7 +75,7 @@ class GlyphStyle:
     font: str
     icons: bool
     faint: bool
-    ink: tuple[int, ...]
+    look: str
 
 
 class Glyphs:
@@ -165,7 +166,7 @@ class Glyphs:
             font,
             _is_of_icons(font),
             abs(angle - 90 * quarter) > _LEAST_SLANT or _is_pale(ink),
-            ink,
+            f"{font} {ink}",
         )
 
     def _ink(self, index: int) -> tuple[int, ...]:
@@ -192,6 +193,7 @@ def is_named(font: str, names: Sequence[str]) -> bool:
     return any(name in font.lower() for name in names)
 
 
+@lru_cache(maxsize=256)
 def _is_of_icons(font: str) -> bool:
     squeezed = font.lower().replace(" ", "").replace("-", "")
     parts = "".join(char if char.isalnum() or char == "_" else " " for char in font.lower()).split()
@@ -310,7 +312,7 @@ def _word(drawn: str, span: tuple[int, int], glyphs: Glyphs, *, first: bool) -> 
         turn=style.turn,
         drawn=style.drawn,
         faint=style.faint,
-        font=f"{style.font} {style.ink}",
+        font=style.look,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 
+from pipelines.ingestion.parsers.careers.vocabulary import cached_for_short_text
 from pipelines.text import digit_runs, fold
 
 MONTHS: dict[int, str] = {
@@ -132,14 +133,15 @@ _DURATION = re.compile(
 )
 
 
-def date_ranges(text: str) -> list[DateRange]:
-    """Find the date ranges and single dates of the text, in order, without overlap.
+@cached_for_short_text
+def date_ranges(text: str) -> tuple[DateRange, ...]:
+    """The date ranges and single dates of the text, in order, without overlap.
 
     A word before a date ("since") is part of it. Names and formats are English, German, French, Spanish, Portuguese and
     Italian; years 1950 to 2099. A year inside a longer number, a version, an address or an amount is not a date.
     """
     if not _DIGITS.search(text):
-        return []
+        return ()
     folded = _folded(text)
     found: list[DateRange] = []
     done = 0
@@ -155,7 +157,7 @@ def date_ranges(text: str) -> list[DateRange]:
             if dated:
                 found.append(dated)
                 done = dated.end
-    return found
+    return tuple(found)
 
 
 def stacked_range(text: str, start: int, end: int) -> DateRange | None:

@@ -36,14 +36,19 @@ def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
     White space does not count; languages and topics, which have names of ours, stay. A date range that does not occur
     takes its months with it.
     """
-    squeezed = _squeezed(passage)
+
+    def is_stated(value: str) -> bool:
+        squeezed = "".join(value.split())
+        return squeezed in bare or squeezed in _without_markup(passage)
+
+    bare = "".join(passage.split())
     dropped: dict[str, object] = {}
     for name, value in record:
         if isinstance(value, str) and name not in ("type", "start_month", "end_month"):
-            if value and "".join(value.split()) not in squeezed:
+            if value and not is_stated(value):
                 dropped[name] = ""
         elif isinstance(value, tuple) and name not in ("span", "languages", "topics"):
-            kept = tuple(item for item in value if "".join(item.split()) in squeezed)
+            kept = tuple(filter(is_stated, value))
             dropped |= {name: kept} if kept != value else {}
     if dropped.get("date_range") == "":
         dropped |= {"start_month": "", "end_month": None, "current": False}
@@ -52,9 +57,9 @@ def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
 
 
 @lru_cache(maxsize=1)
-def _squeezed(passage: str) -> str:
-    """The passage with and without its markup, white space removed; cached for the records of one passage."""
-    return "".join(f"{passage}\n{plain(passage)}".split())
+def _without_markup(passage: str) -> str:
+    """The words of the passage without white space; cached for the records of one passage."""
+    return "".join(plain(passage).split())
 
 
 def _main_value(record: CareerRecord) -> object:

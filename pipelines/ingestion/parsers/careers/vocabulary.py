@@ -76,6 +76,8 @@ def _tokens_and_parts(words: str) -> list[str]:
 
 
 def _has_ending(token: str, endings: tuple[str, ...]) -> bool:
+    if not token.endswith(endings):
+        return False
     return any(len(token) >= len(end) + _LONG_ENDING - 1 and token.endswith(end) for end in endings)
 
 

@@ -101,7 +101,8 @@ def lines_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
     if not breaks:
         return lines
     spans = ((bisect_right(breaks, line.body), bisect_left(breaks, line.end)) for line in lines)
-    return [replace(line, breaks=tuple(breaks[slice(*span)])) for line, span in zip(lines, spans, strict=True)]
+    within = (tuple(breaks[slice(*span)]) for span in spans)
+    return [replace(line, breaks=found) if found else line for line, found in zip(lines, within, strict=True)]
 
 
 def _lines_of(text: str, blocks: Sequence[Block]) -> list[ResumeLine]:
