@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait for one another busily, for small matrices too
 
@@ -21,6 +21,9 @@ from sqlalchemy import make_url
 from config.settings import EmbeddingSettings, Settings, get_settings
 from pipelines.store import database as store_database
 from pipelines.store.embedded import EmbeddedServer
+
+if TYPE_CHECKING:
+    from pipelines.query.engine import QueryEngine
 
 searches.register_profile("repeatable", deadline=None, derandomize=True)  # what fails here fails everywhere
 searches.register_profile("searching", deadline=None, print_blob=True)  # pytest --hypothesis-profile=searching
@@ -195,6 +198,28 @@ def ingested(server: EmbeddedServer, migrated: str, tmp_path_factory: pytest.Tem
             return made[key]
 
         yield ingest_once
+
+
+ReadOnly = Callable[[Mapping[str, str]], "QueryEngine"]
+
+
+@pytest.fixture(scope="session")
+def read_only(server: EmbeddedServer, migrated: str, ingested: Ingested) -> Iterator[ReadOnly]:
+    """An engine over files of these texts, one for all tests: they ask, and change nothing but the log of questions."""
+    from pipelines.query.engine import build_query_engine
+
+    made: dict[tuple[tuple[str, str], ...], QueryEngine] = {}
+    with making_settings(server, migrated) as make:
+
+        def engine_of(texts: Mapping[str, str]) -> "QueryEngine":
+            key = tuple(texts.items())
+            if key not in made:
+                made[key] = build_query_engine(make(like=ingested(texts)[1]))
+            return made[key]
+
+        yield engine_of
+        for engine in made.values():
+            engine.database.engine.dispose()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from config.settings import Settings
 from pipelines.query.answerers.corpus import DOCUMENT_LIST
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.types import Filters
@@ -26,9 +27,13 @@ SHELF: list[tuple[str, str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def engine(make_settings: MakeSettings) -> QueryEngine:
-    made = build_query_engine(make_settings())
+@pytest.fixture(scope="module")
+def engine(stock: MakeSettings) -> QueryEngine:
+    return shelved(stock())
+
+
+def shelved(settings: Settings) -> QueryEngine:
+    made = build_query_engine(settings)
     for name, body, facts in SHELF:
         made.store.replace([replacement_of(make_document(name, body, **facts), made.settings)])
     return made
@@ -95,7 +100,8 @@ def test_the_documents_that_hold_all_words_of_a_topic_are_listed(
     assert {cited.n for line in answer.sentences for cited in line.evidence} == {source.n for source in answer.sources}
 
 
-def test_a_post_mentions_what_its_title_or_its_tags_say_in_any_form_of_the_word(engine: QueryEngine) -> None:
+def test_a_post_mentions_what_its_title_or_its_tags_say_in_any_form_of_the_word(settings: Settings) -> None:
+    engine = shelved(settings)
     tagged = make_document(
         "clay.md", "It dries slowly.", category="blog", title="Measuring clay", metadata={"tags": ["evaluation", "mud"]}
     )
@@ -111,7 +117,8 @@ def test_a_topic_that_no_document_holds_is_told_so(engine: QueryEngine) -> None:
     assert (answer.answered, answer.answer, answer.sources) == (False, "No post mentions “submarines”.", ())
 
 
-def test_a_list_that_is_cut_says_so(engine: QueryEngine) -> None:
+def test_a_list_that_is_cut_says_so(settings: Settings) -> None:
+    engine = shelved(settings)
     for n in range(11):
         note = make_document(f"note{n}.md", f"# Note {n}\n\nA chisel of {n} mm.", category="generic")
         engine.store.replace([replacement_of(note, engine.settings)])
@@ -151,7 +158,8 @@ def test_the_trace_and_the_json_tell_that_the_database_answered(
     assert "corpus" in engine.finished(request)[1].tags
 
 
-def test_who_wrote_a_document_and_when_is_told_by_its_own_data(engine: QueryEngine) -> None:
+def test_who_wrote_a_document_and_when_is_told_by_its_own_data(settings: Settings) -> None:
+    engine = shelved(settings)
     note = make_document("lens.md", "# Lens\n\nThe lens weighs three tonnes.", title="Lens", author="Tove Lind",
                          published_at=datetime(2022, 8, 19, tzinfo=UTC))  # fmt: skip
     engine.store.replace([replacement_of(note, engine.settings)])

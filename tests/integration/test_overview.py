@@ -7,7 +7,7 @@ from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
 from pipelines.types import Filters
-from tests.conftest import Ingested, MakeSettings
+from tests.conftest import Ingested, MakeSettings, ReadOnly
 
 FILES = {
     "resume.md": (
@@ -38,8 +38,8 @@ FILES = {
 
 
 @pytest.fixture
-def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
-    return build_query_engine(make_settings(ingested(FILES)[1]))
+def engine(read_only: ReadOnly) -> QueryEngine:
+    return read_only(FILES)
 
 
 def test_a_person_is_told_in_their_own_words_then_by_work_studies_and_projects(engine: QueryEngine) -> None:
@@ -85,31 +85,27 @@ def test_what_is_asked_for_is_listed_and_nothing_else(
     assert unsaid not in answer.answer
 
 
-def test_the_talks_of_a_table_are_checked_field_by_field_against_their_own_rows(
-    ingested: Ingested, make_settings: MakeSettings
-) -> None:
+def test_the_talks_of_a_table_are_checked_field_by_field_against_their_own_rows(read_only: ReadOnly) -> None:
     rows = (
         "date,title,event,city\n2024-03-07,Drawing tides,Map Night,Porto\n2023-09-14,Reading gauges,River Days,Leith\n"
     )
     files = {"resume.md": FILES["resume.md"], "talks.csv": rows}
-    answer = build_query_engine(make_settings(ingested(files)[1])).ask("List her talks in 2024")
+    answer = read_only(files).ask("List her talks in 2024")
     assert answer.answer == "Drawing tides (Map Night, Porto, 2024-03-07) [1]"
     assert ([each.verdict for each in answer.sentences], answer.confidence) == (["supported"], "high")
 
 
-def test_a_certificate_of_a_firm_is_no_work_there(ingested: Ingested, make_settings: MakeSettings) -> None:
+def test_a_certificate_of_a_firm_is_no_work_there(read_only: ReadOnly) -> None:
     own = FILES["resume.md"] + "\n## Certifications\n\n- Acme Professional Plumber (2019)\n"
-    engine = build_query_engine(make_settings(ingested({"resume.md": own})[1]))
+    engine = read_only({"resume.md": own})
     answer = engine.ask("Has she ever worked at Acme?")
     assert answer.confidence == "low"
 
 
-def test_what_stands_below_a_heading_that_denies_it_is_no_experience(
-    ingested: Ingested, make_settings: MakeSettings
-) -> None:
+def test_what_stands_below_a_heading_that_denies_it_is_no_experience(read_only: ReadOnly) -> None:
     post = "# Gauges\n\nA gauge is read twice a day.\n\n## Not planned\n\nZigbee radios, a web server.\n"
     files = {"resume.md": FILES["resume.md"], "posts/2022-01-02-gauges.md": post}
-    answer = build_query_engine(make_settings(ingested(files)[1])).ask("Do you have experience with Zigbee?")
+    answer = read_only(files).ask("Do you have experience with Zigbee?")
     assert not answer.answered or "**Not planned**" in answer.answer
     assert answer.confidence != "high"
 
@@ -142,7 +138,8 @@ def test_each_answerer_before_the_one_that_answered_says_why_it_did_not(engine: 
     assert [name for name, _ in computed.declined] == ["corpus", "people", "careers"]
 
 
-def test_facts_that_change_are_read_again(engine: QueryEngine) -> None:
+def test_facts_that_change_are_read_again(ingested: Ingested, make_settings: MakeSettings) -> None:
+    engine = build_query_engine(make_settings(ingested(FILES)[1]))
     assert "Porto" in engine.ask("Where does Ines live?").answer
     stated = read_facts(engine.store, Filters(), "owner")
     for document in {fact.document_id for fact in stated if fact.record.type == "person"}:
@@ -150,14 +147,12 @@ def test_facts_that_change_are_read_again(engine: QueryEngine) -> None:
     assert "Porto" not in engine.ask("Where does Ines live?").answer
 
 
-def test_what_somebody_may_be_hired_for_is_found_on_pages_that_are_no_resume(
-    ingested: Ingested, make_settings: MakeSettings
-) -> None:
+def test_what_somebody_may_be_hired_for_is_found_on_pages_that_are_no_resume(read_only: ReadOnly) -> None:
     told = "I draw maps of small islands for people who sail there, and I have done so since the flood of 2012."
     page = f"# Maps\n\n{told}\n\n## Work with me\n\nTwo chart reviews a year. No logos.\n"
     faq = "# Questions\n\n## Can I hire you?\n\nOnly in winter.\n\n## Favourite fish?\n\nCod.\n"
     files = {"resume.md": FILES["resume.md"], "index.md": page, "faq.md": faq}
-    answer = build_query_engine(make_settings(ingested(files)[1])).ask("Can we hire Ms Varga?")
+    answer = read_only(files).ask("Can we hire Ms Varga?")
     assert [sentence.text for sentence in answer.sentences] == [
         "Only in winter.", "Two chart reviews a year.", "No logos."
     ]  # fmt: skip

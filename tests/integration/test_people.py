@@ -21,7 +21,6 @@ def resume(name: str, headline: str, city: str, degree: str, school: str) -> str
 
 @pytest.fixture(scope="module")
 def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """What the tests have copies of."""
     folder, settings = tmp_path_factory.mktemp("docs"), stock()
     (folder / "ines.md").write_text(resume("Ines Varga", "Hydrologist", "Porto", "MSc in Hydrology", "Porto College"))
     (folder / "joan.md").write_text(resume("Joan Tull", "Welder", "Hull", "BSc in Metals", "Hull College"))
@@ -29,9 +28,9 @@ def stored(stock: MakeSettings, tmp_path_factory: pytest.TempPathFactory) -> Set
     return settings
 
 
-@pytest.fixture
-def engine(stored: Settings, make_settings: MakeSettings) -> QueryEngine:
-    return build_query_engine(make_settings(stored))
+@pytest.fixture(scope="module")
+def engine(stored: Settings) -> QueryEngine:
+    return build_query_engine(stored)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.query.engine import QueryEngine, build_query_engine
-from tests.conftest import Ingested, MakeSettings
+from pipelines.query.engine import QueryEngine
+from tests.conftest import ReadOnly
 
 FILES = {
     "resume.md": (
@@ -25,8 +25,8 @@ FILES = {
 
 
 @pytest.fixture
-def engine(ingested: Ingested, make_settings: MakeSettings) -> QueryEngine:
-    return build_query_engine(make_settings(ingested(FILES)[1]))
+def engine(read_only: ReadOnly) -> QueryEngine:
+    return read_only(FILES)
 
 
 @pytest.mark.parametrize(
