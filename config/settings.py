@@ -97,7 +97,9 @@ class IngestionSettings(_Stage):
     sources: tuple[str, ...] = Field(
         (), description="JSON list; sources of `footnote ingest` without arguments, beside every known one"
     )
-    sources_file: str = Field("", description="TOML file of further sources; see config/sources.example.toml")
+    sources_file: str = Field(
+        "", description="TOML file of further sources (config/sources.example.toml); empty = HOME/sources.toml"
+    )
     poll_minutes: float = Field(60.0, gt=0, description="`ingest --watch`: interval between checks of a remote source")
     rules: tuple[SourceRule, ...] = Field(
         (),

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _MAX_HEADING = 5_000
 _FILLER = "<wbr>"  # in a table of HTML, which a blank line would end
+_STATED = frozenset({  # whose headings are all stated
+    "text/markdown", "text/plain", "application/resume+json", "application/rendercv+yaml",
+    "application/x-linkedin-archive+zip", "application/x-ipynb+json",
+})  # fmt: skip
 _INSET = 4  # spaces before what is inside an admonition or a tab
 _ALERT = re.compile(r"[ \t]*>[ \t]?\[![\w -]{1,40}\][+-]?[ \t]*")
 _KINDS: dict[str, BlockKind] = {
@@ -215,7 +219,7 @@ def read_blocks(text: str, blocks: tuple[Block, ...], mime: str) -> tuple[Block,
         return text_blocks(text)
     if mime == "text/markdown" and not any(block.kind == "heading" for block in blocks):
         return promote_headings(text, tuple(_reread_paragraphs(text, blocks)))
-    if mime in ("text/markdown", "text/plain"):
+    if mime in _STATED:
         return blocks
     return promote_headings(text, blocks)
 

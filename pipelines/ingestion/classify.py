@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from pipelines.contacts import email_in, linkedin_slug
 from pipelines.errors import ConfigError
-from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN
+from pipelines.ingestion.loaders.sniff import HTML, JSON_RESUME, LINKEDIN, MARKDOWN, RENDERCV
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, stacked_range
 from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
@@ -323,6 +323,7 @@ def _if_confident(category: str, confidence: float) -> Guess:
 RULES: tuple[Rule, ...] = (
     ("front matter", _declared),
     ("source", _by_source),
+    ("career data", lambda of: ("resume", 1.0) if of.document.mime in (JSON_RESUME, RENDERCV, LINKEDIN) else None),
     ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and name_date(of.stem[:10]) else None),
     ("README", lambda of: ("github", 0.95) if is_readme_name(of.stem) else None),
     ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of.shape))),

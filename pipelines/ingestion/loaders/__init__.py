@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Limits, Loader, as_document, check_size, size_error
+from pipelines.ingestion.loaders.books import load_epub, load_notebook
+from pipelines.ingestion.loaders.career_data import load_json_resume, load_linkedin_archive, load_rendercv
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.image import load_image
 from pipelines.ingestion.loaders.markdown import load_markdown
@@ -17,16 +19,21 @@ from pipelines.ingestion.loaders.sniff import (
     BINARY,
     CSV,
     DOCX,
+    EPUB,
     HTML,
     IMAGES,
+    JSON_RESUME,
+    LINKEDIN,
     MARKDOWN,
     MIME_OF_SUFFIX,
+    NOTEBOOK,
     ODP,
     ODS,
     ODT,
     PDF,
     PLAIN,
     PPTX,
+    RENDERCV,
     XLSX,
     sniff,
 )
@@ -50,6 +57,11 @@ LOADERS: dict[str, Loader] = {
     ODP: partial(load_odf, suffix=".odp"),
     ODS: load_odf_sheets,
     CSV: load_delimited,
+    JSON_RESUME: load_json_resume,
+    RENDERCV: load_rendercv,
+    LINKEDIN: load_linkedin_archive,
+    NOTEBOOK: load_notebook,
+    EPUB: load_epub,
     **dict.fromkeys(IMAGES, load_image),
 }
 SUFFIXES = frozenset(MIME_OF_SUFFIX)
@@ -74,6 +86,7 @@ VERSIONS: dict[str, int] = {
     ODP: 6,
     ODS: 6,
     CSV: 7,
+    **dict.fromkeys((JSON_RESUME, RENDERCV, LINKEDIN, NOTEBOOK, EPUB), 1),
     **dict.fromkeys(IMAGES, 6),
     "github": 0,  # of the envelope, beside the version of what is in it
     "notion": 0,

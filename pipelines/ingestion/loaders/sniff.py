@@ -7,6 +7,7 @@ import zlib
 from pathlib import PurePosixPath
 
 from pipelines.errors import LoadError
+from pipelines.ingestion.loaders.career_data import is_json_resume, is_linkedin_archive, is_rendercv
 
 MARKDOWN = "text/markdown"
 HTML = "text/html"
@@ -19,6 +20,9 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 CSV = "text/csv"
+JSON_RESUME, RENDERCV = "application/resume+json", "application/rendercv+yaml"
+LINKEDIN = "application/x-linkedin-archive+zip"
+NOTEBOOK, EPUB = "application/x-ipynb+json", "application/epub+zip"
 PNG, JPEG, TIFF, WEBP = "image/png", "image/jpeg", "image/tiff", "image/webp"
 IMAGES = frozenset({PNG, JPEG, TIFF, WEBP})
 
@@ -46,8 +50,11 @@ MIME_OF_SUFFIX = {
     ".tif": TIFF,
     ".tiff": TIFF,
     ".webp": WEBP,
+    ".ipynb": NOTEBOOK,
+    ".epub": EPUB,
 }
-BINARY = frozenset({PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS}) | IMAGES
+BINARY = frozenset({PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB, LINKEDIN}) | IMAGES
+CAREER_SUFFIXES = {".json": JSON_RESUME, ".yaml": RENDERCV, ".yml": RENDERCV}  # of files that may state a career
 
 _HEAD = 1_024
 _RTF = b"{\\rtf"
@@ -56,7 +63,6 @@ WORD_PART = "word/document"
 _MAIN_PARTS = {DOCX: WORD_PART, PPTX: "ppt/presentation", XLSX: "xl/workbook"}
 _UNREAD_PARTS = {
     "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
-    "META-INF/container.xml": "an e-book (EPUB)",
     "Index/Document.iwa": "an Apple iWork file",
     "index.apxl": "an Apple iWork file",
 }
@@ -72,7 +78,6 @@ _NO_TEXT = "Save it as Markdown, text or PDF."
 _DATA = "Write what it says in sentences, as Markdown or text, or export a table as .csv."
 # Kinds of files that are no prose, whatever their bytes: a folder passes them over, one that is named is refused.
 _UNREAD_TEXT = {
-    **dict.fromkeys((".ipynb",), ("a notebook", "Convert it: jupyter nbconvert --to markdown.")),
     **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson", ".json5"), ("JSON", _DATA)),
     **dict.fromkeys((".tex", ".latex", ".ltx", ".sty", ".cls"), ("LaTeX", "Give the PDF that it makes.")),
     **dict.fromkeys((".bib",), ("BibTeX", _NO_TEXT)),
@@ -122,10 +127,19 @@ def sniff(data: bytes, name: str) -> str:
         (b"<!doctype html", b"<html")
     ):
         return HTML
+    if career := career_type(data, suffix):
+        return career
     if not mime and (unread := _UNREAD_TEXT.get(suffix) or _unread_text(data)):
         kind, hint = unread
         raise LoadError(f"{name} is {kind}, which is not read.", hint=hint)
     return mime or PLAIN
+
+
+def career_type(data: bytes, suffix: str) -> str:
+    """The type of a file that states a career (JSON Resume, rendercv's YAML); empty for any other."""
+    if suffix in (".json", "") and is_json_resume(data):
+        return JSON_RESUME
+    return RENDERCV if suffix in (".yaml", ".yml") and is_rendercv(data) else ""
 
 
 def _unread_text(data: bytes) -> tuple[str, str] | None:
@@ -159,6 +173,10 @@ def _office_type(data: bytes, name: str) -> str:
     declared = declared.strip().removesuffix("-template")
     if declared in (ODT, ODP, ODS):
         return declared
+    if declared == EPUB or "META-INF/container.xml" in members:
+        return EPUB
+    if is_linkedin_archive(members):
+        return LINKEDIN
     for mime, part in _MAIN_PARTS.items():
         if any(is_part(member, part) for member in members):
             return mime

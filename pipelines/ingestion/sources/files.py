@@ -4,8 +4,9 @@ import hashlib
 import os
 import re
 import stat
+import zipfile
 from codecs import BOM_UTF8
-from contextlib import closing
+from contextlib import closing, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +14,9 @@ from urllib.parse import quote_from_bytes, unquote, unquote_to_bytes
 
 from pipelines.errors import SourceError
 from pipelines.ingestion.loaders import SUFFIXES
+from pipelines.ingestion.loaders.career_data import is_linkedin_archive
 from pipelines.ingestion.loaders.markdown import is_front_matter_alone
-from pipelines.ingestion.loaders.sniff import MARKDOWN, MIME_OF_SUFFIX
+from pipelines.ingestion.loaders.sniff import CAREER_SUFFIXES, MARKDOWN, MIME_OF_SUFFIX, career_type
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.exports import Export, inner_uri, open_notion_export
 from pipelines.store.originals import keep_original, named_path, named_uri, path_of
@@ -23,6 +25,7 @@ from pipelines.types import SourceItem
 
 _IGNORED_FOLDERS = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
 _MAX_URI = 1_800  # characters: an index of Postgres takes no more
+_OF_CAREER, _MAX_CAREER = ("resume", "cv"), 1_000_000
 _LEGAL = {"license", "licence", "copying"}  # the same text everywhere, about nobody's work
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://|[A-Za-z]{2,30}:(?!\s)")
 _LEAST_SIMILARITY = 0.8  # of 1: gihtub is meant for github, gitlab is not
@@ -252,7 +255,7 @@ class _FolderListing:
                 self._skipped += export.skipped
                 self._refused += export.problems
                 self._unread += [] if export.is_whole else [uri]
-            elif reason := _skip_reason(stem, suffix) or self._without_text(entry.path, suffix, uri, info):
+            elif reason := _skip_reason(stem, suffix, entry.path) or self._without_text(entry.path, suffix, uri, info):
                 self._skipped.append(Remark(printable(name), reason))
             elif len(uri) > _MAX_URI:
                 self._refused.append(_too_long(name))
@@ -266,7 +269,7 @@ class _FolderListing:
 
     def _without_text(self, path: str, suffix: str, uri: str, info: os.stat_result) -> str:
         """Return why a small Markdown file is not listed: it has no text, as that of a section of a web site."""
-        if MIME_OF_SUFFIX[suffix] != MARKDOWN or info.st_size > _MAX_FRONT_MATTER:
+        if MIME_OF_SUFFIX.get(suffix) != MARKDOWN or info.st_size > _MAX_FRONT_MATTER:
             return ""
         with open(path, "rb", buffering=0) as file:
             data = file.read(_MAX_FRONT_MATTER + 1)
@@ -330,13 +333,28 @@ def _stem_and_suffix(name: str) -> tuple[str, str]:
     return (stem, dot + suffix) if stem and suffix else (name.lower(), "")
 
 
-def _skip_reason(stem: str, suffix: str) -> str:
-    """Return why a file of this name is not listed; empty if it is."""
+def _skip_reason(stem: str, suffix: str, path: str) -> str:
+    """Return why a file of this name is not listed; empty if it is.
+
+    Of the kinds that hold anything, those that are called after a resume, and ZIPs, are looked into.
+    """
     if stem in _LEGAL:
         return "it is a licence text"
     if suffix in SUFFIXES:
         return ""
-    return "only a ZIP that Notion exported is opened" if suffix == ".zip" else "files of its kind are not read"
+    if suffix == ".zip":
+        with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            if is_linkedin_archive(archive.namelist()):
+                return ""
+        return "only a ZIP of Notion or LinkedIn is opened"
+    if suffix in CAREER_SUFFIXES and any(word in stem for word in _OF_CAREER) and _states_career(path, suffix):
+        return ""
+    return "files of its kind are not read"
+
+
+def _states_career(path: str, suffix: str) -> bool:
+    with open(path, "rb") as file:
+        return bool(career_type(file.read(_MAX_CAREER), suffix))
 
 
 def _source_uri(location: str) -> str:

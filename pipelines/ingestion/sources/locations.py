@@ -1,6 +1,7 @@
 """Locations: how a source is written on the command line, in the settings and in the file of sources."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from config.settings import Settings
 from config.sources import DeclaredSource, kind_of, read_declared
@@ -94,15 +95,21 @@ def assert_were_sources(missing: Iterable[str], uris: Collection[str]) -> None:
             raise missing_path_error(location)
 
 
+def sources_file(settings: Settings) -> Path:
+    """Return the TOML file of sources that the settings name, else that of the home, which `footnote init` writes."""
+    stated = settings.ingestion.sources_file
+    return named_path(stated) if stated else settings.home.resolve() / "sources.toml"
+
+
 def declared_sources(settings: Settings) -> Mapping[str, DeclaredSource]:
-    """Return the sources that the TOML file of the settings declares, by location, in its order.
+    """Return the sources that the file of sources declares, by location, in its order.
 
     Raises:
         ConfigError: If the file cannot be read, declares a source twice, or an invalid one.
     """
-    if not settings.ingestion.sources_file:
+    path, hosts = sources_file(settings), settings.web.private_hosts
+    if not (settings.ingestion.sources_file or path.is_file()):
         return {}
-    path, hosts = named_path(settings.ingestion.sources_file), settings.web.private_hosts
     try:
         found = read_declared(path)
     except ValueError as error:

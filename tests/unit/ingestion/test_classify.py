@@ -93,7 +93,7 @@ def test_names_tell_the_category(name: str, category: str, reason: str) -> None:
 
 
 def test_the_rules_give_known_categories_in_order() -> None:
-    assert [reason for reason, _ in RULES][:3] == ["front matter", "source", "dated name"]
+    assert [reason for reason, _ in RULES][:3] == ["front matter", "source", "career data"]
 
 
 def test_what_is_given_comes_before_all_rules() -> None:

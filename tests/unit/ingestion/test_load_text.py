@@ -10,7 +10,7 @@ import pytest
 from pipelines.errors import LoadError
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import LOADERS, SUFFIXES, Limits
-from pipelines.ingestion.loaders.sniff import MIME_OF_SUFFIX
+from pipelines.ingestion.loaders.sniff import JSON_RESUME, LINKEDIN, MIME_OF_SUFFIX, RENDERCV
 from pipelines.ingestion.loaders.text import restructured_blocks
 from pipelines.ingestion.parsers import parse
 
@@ -77,7 +77,6 @@ def test_an_encoding_that_is_not_sure_is_named_in_the_advice(load_bytes, text: s
 @pytest.mark.parametrize(
     ("data", "name", "kind"),
     [
-        (b'{"cells": [], "nbformat": 4}', "weights.ipynb", "a notebook"),
         ("The tide rises.".encode("utf-16"), "tide.bin", "a file of a program's data"),
         (b'{"name": "tidegate"}', "package.json", "JSON"),
         (b'[{"name": "tidegate"}]\n', "export", "JSON"),
@@ -170,7 +169,7 @@ def test_content_decides_the_type_before_the_suffix(load_bytes, make_pdf) -> Non
 
 
 def test_every_suffix_has_a_loader() -> None:
-    assert {MIME_OF_SUFFIX[suffix] for suffix in SUFFIXES} == set(LOADERS)
+    assert {MIME_OF_SUFFIX[suffix] for suffix in SUFFIXES} == set(LOADERS) - {JSON_RESUME, RENDERCV, LINKEDIN}
 
 
 def test_a_document_keeps_its_origin(load_bytes) -> None:

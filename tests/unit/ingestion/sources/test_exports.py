@@ -173,7 +173,7 @@ def test_another_archive_is_passed_over_in_a_folder_and_told_where_it_is_named(w
     path = write({"notes.md": "# Notes", f"inner/x {A}.png": "x"}, "other.zip")
     folder = list_files(str(path.parent))
     assert (names(folder), folder.complete) == ([], True)
-    assert folder.skipped == (("other.zip", "only a ZIP that Notion exported is opened"),)
+    assert folder.skipped == (("other.zip", "only a ZIP of Notion or LinkedIn is opened"),)
     (item,) = list_files(str(path)).items
     with pytest.raises(LoadError, match="not read"):
         load(read_file(item, 10_000), item)
