@@ -154,9 +154,10 @@ def _unsaid(chain: Sequence[Turn], known: NameIndex) -> list[str]:
         for start, end in reversed(known.places(turn.question)):
             if known.kind_of(turn.question[start:end]) != "person":
                 return [turn.question[start:end]]
-    told = (turn.question for turn in reversed(chain) if not points_at_person(turn.question))
-    said = (word for question in told for word in _nouns(read(question)))
-    return list(dict.fromkeys(said))[-_MOST_UNSAID:]
+    told = (read(turn.question) for turn in reversed(chain) if not points_at_person(turn.question))
+    places = ((text, at) for text in told for at, word in enumerate(text.words) if terms_of(word.typed))
+    nouns = (text.words[at].whole for text, at in places if not _is_verb(text, at))
+    return list(dict.fromkeys(nouns))[-_MOST_UNSAID:]
 
 
 def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "", known: NameIndex = NO_NAMES) -> bool:
@@ -173,13 +174,8 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "", kno
     return _points_at_thing(question) or points_at_person(question) or not (terms_of(question) or capitals(question))
 
 
-def _nouns(text: Text) -> list[str]:
-    """The words of a question that may name something: no verbs that are known by their form or place, no adverbs."""
-    told = [at for at, word in enumerate(text.words) if _tells(word.typed)]
-    return [text.words[at].whole for at in told if not _is_verb(text, at)]
-
-
 def _is_verb(text: Text, at: int) -> bool:
+    """True for an adverb, too, and for a verb that is known by its form or place."""
     word, before = text.words[at].typed, text.all[max(at - 1, 0) : at]
     if not word.islower():
         return False
@@ -187,10 +183,6 @@ def _is_verb(text: Text, at: int) -> bool:
         return True
     is_led = before != [] and (before[0] in words("subjects") or is_capital(text, at - 1))
     return is_led and not text.set.isdisjoint(words("acting"))
-
-
-def _tells(word: str) -> bool:
-    return bool(terms_of(word))
 
 
 def _points_at_thing(question: str) -> bool:

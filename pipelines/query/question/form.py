@@ -329,10 +329,6 @@ def kind_fit(wanted: QuestionType, sentence: str) -> float:
     return float(holds_kind(wanted.kind, sentence, wanted.terms))
 
 
-def _has_date(text: str, asked: frozenset[str]) -> bool:
-    return any(not asked.issuperset(tokenise(date) or [""]) for date in _DATE.findall(fold(text)))
-
-
 def _has_person(text: str, asked: frozenset[str]) -> bool:
     found = (frozenset(tokenise(name)) for name in _PERSON.findall(text))
     return any(not asked.issuperset(name) and _NO_PERSON.isdisjoint(name) for name in found)
@@ -357,7 +353,7 @@ _HOLDS_KIND: Mapping[AnswerKind, Callable[[str, frozenset[str]], bool]] = {
     "money": partial(holds, "money"),
     "share": partial(holds, "share"),
     "duration": partial(holds, "duration"),
-    "when": _has_date,
+    "when": lambda text, asked: any(not asked.issuperset(tokenise(date) or [""]) for date in _DATE.findall(fold(text))),
     "count": partial(holds, "count"),
     "who": _has_person,
     "where": _has_name,

@@ -59,17 +59,13 @@ def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
     for start, end in [*spans, *_titles_in(text, titles)]:
         if any(start < until and since < end for since, until in runs):
             continue
-        if runs and _is_one(text[slice(*runs[-1])], text[runs[-1][1] : start]):
+        between = text[runs[-1][1] : start] if runs else ""
+        joins = between[:1] == between[-1:] == " " and set(between.split()) <= words("between-names") | {"&"}
+        if joins and (between == " " or not text[slice(*runs[-1])].isupper()):  # not in "CEO of Acme"
             runs[-1] = (runs[-1][0], end)
         else:
             runs.append((start, end))
     return [_name(asked, start, end) for start, end in sorted(runs)]
-
-
-def _is_one(before: str, between: str) -> bool:
-    """True if a name goes on after what stands between: in "City of Leith", but not in "Ann's Leith", "CEO of Acme"."""
-    joins = between.startswith(" ") and between.endswith(" ") and set(between.split()) <= words("between-names") | {"&"}
-    return joins and (between == " " or not before.isupper())
 
 
 def _titles_in(text: str, titles: Sequence[str]) -> list[tuple[int, int]]:

@@ -183,27 +183,22 @@ def _project(asked: _Asked) -> OverviewQuestion | None:
 def _compare(asked: _Asked) -> OverviewQuestion | None:
     """Several projects side by side."""
     left = _left_of(asked.without("comparing", "meaning", "projects"), asked.projects)
-    if len(asked.projects) < 2 or left or not asked.has("comparing"):
-        return None
-    return OverviewQuestion("compare", names=asked.projects)
+    is_asked = len(asked.projects) > 1 and not left and asked.has("comparing")
+    return OverviewQuestion("compare", names=asked.projects) if is_asked else None
 
 
 def _self(asked: _Asked) -> OverviewQuestion | None:
     """A person as a whole: "Tell me about yourself", "Who is Ann?"."""
-    if not asked.person or asked.without("self") or not asked.has("self"):
-        return None
     opens = asked.opens("lists", "polite") and asked.opening not in ("do", "does", "did", "have", "has")
-    return OverviewQuestion("self") if opens else None
+    is_asked = asked.person and asked.has("self") and not asked.without("self") and opens
+    return OverviewQuestion("self") if is_asked else None
 
 
 def _place(asked: _Asked) -> OverviewQuestion | None:
     """Where a person lives."""
     where = asked.opening == "where" or (asked.opening in ("what", "which", "in") and asked.has("place"))
-    return (
-        OverviewQuestion("place")
-        if where and asked.has("live") and asked.person and not asked.without("living")
-        else None
-    )
+    is_asked = where and asked.has("live") and asked.person and not asked.without("living")
+    return OverviewQuestion("place") if is_asked else None
 
 
 def _contact(asked: _Asked) -> OverviewQuestion | None:
@@ -240,11 +235,8 @@ def _projects(asked: _Asked) -> OverviewQuestion | None:
     if not (named or built) or not asked.opens("lists") or asked.has("modal") or asked.projects:
         return None
     used = ("using",) if named else ()
-    left = [
-        word
-        for word in asked.without("projects", "open", "building", "ordering", *used)
-        if not written or word not in _WRITING
-    ]
+    spare = _WRITING if written else ()
+    left = [word for word in asked.without("projects", "open", "building", "ordering", *used) if word not in spare]
     if left and words("overview-things").issuperset(left):  # "Which open-source tools ...?"
         left, named = [], True
     if len(left) > _MAX_TOPIC or asked.years or (done and not left):

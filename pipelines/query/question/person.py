@@ -12,12 +12,9 @@ def person_meant(question: str, people: Sequence[str]) -> str:
     """The person whom a question is about: the one it names, else the only one there is; empty if that is not clear."""
     said = {part for word in read(question).words for part in word.parts}
     named = [name for name in people if not said.isdisjoint(name_words(name))]
-    distinct = [name for at, name in enumerate(people) if not _is_told(name, people[:at])]
+    own = [name_words(name) for name in people]
+    distinct = [name for at, name in enumerate(people) if not any(is_same_name(own[at], one) for one in own[:at])]
     return named[0] if len(named) == 1 else distinct[0] if len(distinct) == 1 else ""
-
-
-def _is_told(name: str, before: Sequence[str]) -> bool:
-    return any(is_same_name(name_words(name), name_words(other)) for other in before)
 
 
 def unnamed_person(intent: QueryIntent, people: Sequence[str]) -> str:

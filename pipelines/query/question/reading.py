@@ -101,11 +101,9 @@ def additions(asked: str, whole: str) -> tuple[tuple[str, str], ...]:
     Empty where the form is another question altogether.
     """
     found = list(_replaced(asked.split(), whole.split()))
-    return (
-        tuple((said, meant.strip(_EDGES)) for said, meant in found if meant)
-        if all(_is_pointer(*each) for each in found)
-        else ()
-    )
+    # A word that points at something became a name, or words were added in brackets.
+    pointing = [fold(said) in words("pointers") and meant if said else meant.startswith("(") for said, meant in found]
+    return tuple((said, meant.strip(_EDGES)) for said, meant in found if meant) if all(pointing) else ()
 
 
 def _replaced(asked: list[str], whole: list[str]) -> Iterator[tuple[str, str]]:
@@ -115,8 +113,3 @@ def _replaced(asked: list[str], whole: list[str]) -> Iterator[tuple[str, str]]:
         if kind != "equal":
             said, meant = " ".join(asked[start:end]), " ".join(whole[first:last])
             yield said.strip(_EDGES), meant.strip(_EDGES.replace("(", ""))
-
-
-def _is_pointer(said: str, meant: str) -> bool:
-    """True if a word that points at something became a name, or words were added in brackets."""
-    return fold(said) in words("pointers") and bool(meant) if said else meant.startswith("(")

@@ -90,16 +90,13 @@ def phrase_end(text: Text, start: int) -> int:
     return next(found, len(text.words))
 
 
-def _is_full_name(title: str) -> bool:
-    """True for a title of two to four words, each with a capital, as a person's name has them."""
-    parts = title.split(" ")
-    is_plain = all(char.isalpha() or char in "’'-. " for char in title)
-    return 1 < len(parts) < 5 and is_plain and all(part[:1].isupper() for part in parts)
-
-
 def _is_persons(title: str, known: NameIndex) -> bool:
     """True for the title that is a person's name: a stored one, or where none is stored, one that looks like it."""
-    return known.kind_of(title) == "person" if known.people else _is_full_name(title)
+    if known.people:
+        return known.kind_of(title) == "person"
+    parts = title.split(" ")  # two to four words, each with a capital
+    is_plain = all(char.isalpha() or char in "’'-. " for char in title)
+    return 1 < len(parts) < 5 and is_plain and all(part[:1].isupper() for part in parts)
 
 
 def _person(turn: Turn, known: NameIndex) -> str:
@@ -116,16 +113,18 @@ def _person(turn: Turn, known: NameIndex) -> str:
     others = (
         name.text
         for name in named
-        if not (name.placed or name.article or name.text in titles or _is_time(name) or they < name.start)
+        if not (
+            name.placed
+            or name.article
+            or name.text in titles
+            or fold(name.text).split()[0] in words("calendar")
+            or they < name.start
+        )
         and not known.kind_of(name.text)
         and is_person_name(read(text), name)
         and words("of-things").isdisjoint(name.text.split())
     )
     return next(stored, "") or next(owned, "") or next(others, "") or next(iter(people), "")
-
-
-def _is_time(name: Name) -> bool:
-    return fold(name.text).split()[0] in words("calendar")
 
 
 def _thing(turn: Turn, who: str, known: NameIndex) -> str:
@@ -143,7 +142,7 @@ def _thing(turn: Turn, who: str, known: NameIndex) -> str:
         for name in names_in(text, titles)
         if name.text != who
         and not people.issuperset(fold(name.text).split())
-        and not _is_time(name)
+        and fold(name.text).split()[0] not in words("calendar")
         and known.kind_of(name.text) != "person"
     ]
     asked_text = read(text)

@@ -102,12 +102,6 @@ def _is_name(text: str) -> bool:
     return bool(named and named[0].text == text) or is_own_word(text) or signed
 
 
-def _follows(relation: str, before: str) -> bool:
-    """True if a text ends with a preposition, and an article or none."""
-    last = before.lower().split()[-2:]
-    return relation.lower() in (last[1:] if last[-1:] != ["the"] else last[:1])
-
-
 def _instead(other: str, last: Turn, known: NameIndex) -> str:
     """The last question with another name, year, place in a row, or time."""
     said, text = read(other), read(last.question)
@@ -200,7 +194,9 @@ def _with_name(other: str, last: Turn, known: NameIndex) -> str:
     asked, kind = last.question, known.kind_of(name)
     named = names_in(asked, last.sources)
     found = [each for each in named if not (kind and known.kind_of(each.text))]
-    same = [one for one in found if not relation or _follows(relation, asked[: one.start])]
+    before = [(one, asked[: one.start].lower().split()[-2:]) for one in found]  # a preposition, and an article or none
+    led = [(one, last[1:] if last[-1:] != ["the"] else last[:1]) for one, last in before]
+    same = [one for one, last in led if not relation or relation.lower() in last]
     if not relation and read(asked).has("they") and (kind or not same):
         return f"{with_person(asked, name)}?"
     if kind == "person":

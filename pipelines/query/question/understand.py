@@ -64,17 +64,23 @@ def analyse(
         return QueryIntent(question=cleaned, search_text=cleaned, greeting=True, form="greeting")
     bare = _QUOTED.sub(lambda match: next(text for text in match.groups() if text is not None), cleaned)
     asked = trim(bare) if settings.trim else bare
-    turns = [_shortened(turn, MAX_QUESTION_CHARACTERS) for turn in history if not is_greeting(turn.question)]
+    limit = MAX_QUESTION_CHARACTERS  # a conversation is not checked as a question is
+    turns = [
+        replace(turn, question=turn.question[:limit], sources=tuple(title[:limit] for title in turn.sources[:1]))
+        for turn in history
+        if not is_greeting(turn.question)
+    ]
     condensed, by = stand_alone(asked, turns, cleaned)
     whole = trim(condensed) if settings.trim and by == "model" else condensed
-    search_text = whole[:MAX_QUESTION_CHARACTERS]
+    search_text = whole[:limit]
     found = known.find(search_text)
     now = today or date.today()
     owner = tuple(sorted(name_words(known.owner) & name_words(search_text)))
+    terms = dict.fromkeys(terms_of(search_text))
     intent = QueryIntent(
         question=cleaned,
         search_text=search_text,
-        terms=_terms_without(search_text, owner),
+        terms=tuple(term for term in terms if term not in owner_terms(owner)) or tuple(terms),
         categories=categories_of(search_text) if settings.categories != "off" else (),
         sections=sections_of(search_text),
         years=(years_in(asked, now) or years_in(search_text, now)) if settings.years != "off" else (),
@@ -125,17 +131,6 @@ def _form_of(intent: QueryIntent, known: NameIndex) -> QuestionForm:
     forms: dict[str, QuestionForm] = {"comparison": "comparison", "yes-no": "yes-no", "how": "how-to"}
     is_definition = asked.kind == "what" and bool(asked.names) and not asked.focus
     return "definition" if is_definition else forms.get(asked.kind, "fact")
-
-
-def _terms_without(text: str, owner: Sequence[str]) -> tuple[str, ...]:
-    """The index terms of a question, each once, without those of its owner's name, unless there are no others."""
-    terms = dict.fromkeys(terms_of(text))
-    return tuple(term for term in terms if term not in owner_terms(owner)) or tuple(terms)
-
-
-def _shortened(turn: Turn, limit: int) -> Turn:
-    """The turn with texts no longer than a question may be: a conversation is not checked as a question is."""
-    return replace(turn, question=turn.question[:limit], sources=tuple(title[:limit] for title in turn.sources[:1]))
 
 
 def checked(question: str) -> str:

@@ -1,7 +1,7 @@
 """The words of a question, its phrases, and the vocabulary that they are compared with (words.toml)."""
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from pipelines.query.verification.words import read as text_words
 from pipelines.store.tokens import STOP_WORDS, tokenise
-from pipelines.text import fold
+from pipelines.text import fold, word_parts
 
 _OWNER = ("'s", "’s")
 _MOST_COUNTED = 3  # words after "how many" of which one is what is counted
@@ -38,16 +38,13 @@ class QuestionWord:
     @property
     def is_capital(self) -> bool:
         """True for a word with a capital that is no stop word, nor one letter."""
-        return (
-            self.typed[:1].isupper()
-            and len(self.parts[:1][0] if self.parts else "") > 1
-            and self.text not in STOP_WORDS
-        )
+        first = next(iter(self.parts), "")
+        return self.typed[:1].isupper() and len(first) > 1 and self.text not in STOP_WORDS
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The letters and digits on each side of its joints."""
-        return tuple("".join(char if char.isalnum() else " " for char in self.text).split())
+        return tuple(word_parts(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,19 +212,19 @@ def _step(written: str) -> _Step:
         return _Step("phrase" if said[0] == "&" else "group", said.strip("&<>"), spare=spare)
     negative = said[0] == "!"
     said = said.lstrip("!")
-    meant = frozenset[str]() if said in _TESTS else _said_words(said)
+    meant = frozenset[str]() if said in _TESTS else _united(said.split("/"))
     return _Step("not" if negative else "word", said, meant, spare, repeats)
 
 
-def _said_words(said: str) -> frozenset[str]:
-    return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said.split("/")))
+def _united(said: Iterable[str]) -> frozenset[str]:
+    """These words, and those of the lists that they name."""
+    return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said))
 
 
 @cache
 def words(name: str) -> frozenset[str]:
     """The words of a list, and of the lists that it names (`@list`)."""
-    said = _vocabulary()["words"][name].split()
-    return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said))
+    return _united(_vocabulary()["words"][name].split())
 
 
 @cache
@@ -238,10 +235,7 @@ def terms_in(name: str) -> frozenset[str]:
 
 @cache
 def _vocabulary() -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = tomllib.loads(
-        Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-    )
-    return found
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
 def counted_things(question: str) -> tuple[str, ...]:
