@@ -160,14 +160,13 @@ def _mean(values: Sequence[float]) -> float:
 
 def misses(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The topics that went wrong: `id`, `question` and `why` (document@5, success@5, answered, facts)."""
-    return [{"id": row["id"], "question": row["question"], "why": why} for row in rows if (why := _wrong(row))]
-
-
-def _wrong(row: Row) -> list[str]:
-    wrong = [name for name in ("document@5", "success@5") if row["answerable"] and not row[name]]
-    if row["answered"] != row["answerable"]:
-        return [*wrong, "answered"]
-    return [*wrong, "facts"] if row["answerable"] and not row["facts"] else wrong
+    wrong = []
+    for row in rows:
+        why = [name for name in ("document@5", "success@5") if row["answerable"] and not row[name]]
+        why += ["answered"] * (row["answered"] != row["answerable"])
+        why += ["facts"] * (row["answered"] and row["answerable"] and not row["facts"])
+        wrong += [{"id": row["id"], "question": row["question"], "why": why}] if why else []
+    return wrong
 
 
 def found_measures(topic: Topic, results: Sequence[SearchResult]) -> dict[str, bool]:

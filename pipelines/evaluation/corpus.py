@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from config.settings import Settings
 from pipelines.errors import ConfigError, SourceError
-from pipelines.evaluation.datasets import Dataset, Item
+from pipelines.evaluation.datasets import Dataset
 from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.context_header import HEADER_RULES_VERSION
 from pipelines.ingestion.parsers.nodes import make_nodes
@@ -48,7 +48,15 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
     held = {document.id for document in ingestion.known() if document.recipe == RECIPE}
     missing = [item for item in dataset.corpus if document_id(item.id) not in held]
     for start in range(0, len(missing), _BATCH):
-        documents = [_document(item) for item in missing[start : start + _BATCH]]
+        documents = []
+        for item in missing[start : start + _BATCH]:
+            text = canonical(item.text) or canonical(item.title)
+            document = Document(
+                id=document_id(item.id), text=text, source_uri=f"eval:{item.id}", source="eval", source_kind="eval",
+                name=item.id, mime="text/plain", bytes=len(text), file_sha=hashlib.sha256(text.encode()).hexdigest(),
+                title="" if text.startswith(item.title) else item.title,
+            )  # fmt: skip
+            documents.append(document.with_(content_sha=content_sha(document, "whole"), meta_sha=meta_sha(document)))
         nodes = []
         for document in documents:
             first, last = len(document.text) - len(document.text.lstrip()), len(document.text.rstrip())
@@ -65,23 +73,6 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
 def document_id(item_id: str) -> str:
     """The id of an item's document."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"eval|{item_id}"))
-
-
-def _document(item: Item) -> Document:
-    body = canonical(item.text) or canonical(item.title)
-    document = Document(
-        id=document_id(item.id),
-        text=body,
-        source_uri=f"eval:{item.id}",
-        source="eval",
-        source_kind="eval",
-        name=item.id,
-        mime="text/plain",
-        bytes=len(body),
-        file_sha=hashlib.sha256(body.encode()).hexdigest(),
-        title="" if body.startswith(item.title) else item.title,
-    )
-    return document.with_(content_sha=content_sha(document, "whole"), meta_sha=meta_sha(document))
 
 
 def portfolio_engine(

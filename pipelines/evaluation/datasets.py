@@ -62,16 +62,9 @@ class Topic:
 
 def read_topic(row: Mapping[str, Any]) -> Topic:
     """The topic of a row: id, question, answerable, kind, quotes (document, text), facts, history where it has one."""
-    quotes = tuple(Quote(**quote) for quote in row["quotes"])
-    return Topic(
-        row["id"],
-        row["question"],
-        row["answerable"],
-        row["kind"],
-        quotes,
-        tuple(row["facts"]),
-        tuple(row.get("history", ())),
-    )
+    quotes, facts = tuple(Quote(**quote) for quote in row["quotes"]), tuple(row["facts"])
+    history = tuple(row.get("history", ()))
+    return Topic(row["id"], row["question"], row["answerable"], row["kind"], quotes, facts, history)
 
 
 def load_topics(path: Path) -> list[Topic]:
@@ -119,13 +112,13 @@ def load_beir(folder: Path, *, limit: int | None = None) -> Dataset:
     qrels = _qrels(splits[0])
     rows = json_lines(folder / "queries.jsonl", lambda row: (str(row["_id"]), str(row["text"])), _BEIR_HINT)
     topics = dict([row for row in rows if any(grade > 0 for grade in qrels.get(row[0], {}).values())][:limit])
+
+    def read_item(row: Mapping[str, Any]) -> Item:
+        return Item(str(row["_id"]), str(row.get("title") or "").strip(), str(row["text"] or "").strip())
+
     corpus = folder / "corpus.jsonl"
-    items = tuple(item for item in json_lines(corpus, _item, _BEIR_HINT) if item.title or item.text)
+    items = tuple(item for item in json_lines(corpus, read_item, _BEIR_HINT) if item.title or item.text)
     return Dataset(folder.resolve().name, file_sha(corpus), items, topics, {topic: qrels[topic] for topic in topics})
-
-
-def _item(row: Mapping[str, Any]) -> Item:
-    return Item(str(row["_id"]), str(row.get("title") or "").strip(), str(row["text"] or "").strip())
 
 
 def _qrels(path: Path) -> dict[str, dict[str, int]]:

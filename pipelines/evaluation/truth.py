@@ -74,7 +74,8 @@ def read_truth(path: Path) -> Truth:
         raise SourceError(f"{path} has no known section (such as jobs, education, skills).", hint=_HINT)
     records = tuple(record for kind, entries in sections for record in _records(kind, entries))
     kinds = frozenset(kind for kind, _ in sections)
-    if name := _person(held):
+    wraps = [held, *(held.get(key) for key in ("person", "basics", "cv", "personal"))]
+    if name := next((name for each in wraps if (name := _text_at(each, "name", "fullName"))), ""):
         records, kinds = (PersonFacts(name=name), *records), kinds | {"person"}
     theme = _text_at(held, "theme", "layout", "template") or _text_at(held.get("design"), "theme")
     return Truth(records, kinds, _text_at(held, "category", "kind"), theme)
@@ -83,14 +84,6 @@ def read_truth(path: Path) -> Truth:
 def _text_at(held: Any, *names: str) -> str:
     values = [held.get(name) for name in names] if isinstance(held, Mapping) else []
     return next((value for value in values if isinstance(value, str)), "")
-
-
-def _person(held: Any) -> str:
-    """The person's name, at the top or in what describes the person; "" without one."""
-    wraps = (
-        [held, *(held.get(key) for key in ("person", "basics", "cv", "personal"))] if isinstance(held, Mapping) else []
-    )
-    return next((name for each in wraps if (name := _text_at(each, "name", "fullName"))), "")
 
 
 def _sections(held: Any, depth: int) -> dict[str, tuple[str, Any]]:

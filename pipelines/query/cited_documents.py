@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy import Engine
 
-from pipelines.answers import Answer, Citation, Source
+from pipelines.answers import Answer
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.trace import Ledger, SpanKey
@@ -22,9 +22,16 @@ def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, a
     Without near-copies nothing is read; where they cannot be read, none is named.
     """
     quotes: dict[int, list[str]] = {}
-    for cited in (*(cited for sentence in answer.sentences for cited in sentence.evidence), *_sides(answer)):
+    for cited in (
+        *(cited for sentence in answer.sentences for cited in sentence.evidence),
+        *(side for conflict in answer.conflicts for side in conflict.sides),
+    ):
         quotes.setdefault(cited.n, []).append(folded_words(cited.quote))
-    near = {source.n: _near(source, ledger) for source in answer.sources if source.n in quotes}
+    near: dict[int, list[SpanKey]] = {}
+    for source in (each for each in answer.sources if each.n in quotes):
+        copies, width = ledger.copies(source.node_ids, source.document_id), len(source.snippet)
+        # wider, since near-copies are split at other places
+        near[source.n] = [(document, max(0, start - width), end + width) for document, start, end in copies]
     places = {place: None for own in near.values() for place in own}
     if not places:
         return answer
@@ -40,17 +47,6 @@ def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, a
         for source in answer.sources
     )
     return replace(answer, sources=tuple(sources))
-
-
-def _sides(answer: Answer) -> list[Citation]:
-    return [side for conflict in answer.conflicts for side in conflict.sides]
-
-
-def _near(source: Source, ledger: Ledger) -> list[SpanKey]:
-    """The spans of the near-copies of a source, widened by its length, since they are split at other places."""
-    width = len(source.snippet)
-    copies = ledger.copies(source.node_ids, source.document_id)
-    return [(document, max(0, start - width), end + width) for document, start, end in copies]
 
 
 def _holding(
@@ -75,7 +71,9 @@ def note_partial_documents(answer: Answer, database: Engine, audience: Audience,
 
     A failure to read that is noted too.
     """
-    cited = {n for sentence in answer.sentences for n in sentence.citations} | {side.n for side in _sides(answer)}
+    cited = {n for sentence in answer.sentences for n in sentence.citations} | {
+        side.n for conflict in answer.conflicts for side in conflict.sides
+    }
     sources = [each for each in answer.sources if each.n in cited] if answer.answered else answer.nearest
     titles = {each.document_id: each.title for each in sources}
     if not titles:

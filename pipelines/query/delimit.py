@@ -58,7 +58,8 @@ def format_source(source: Source, delimiter: str, before: Source | None) -> str:
     path = () if again and before and before.section_path == source.section_path else _unsaid(source)
     head = f"[Source: {_file_and_kind(source)}{page}] {' > '.join(map(one_line, path))}".rstrip()
     about = f"\n[Repository: {one_line(source.about)}]" if source.about and not again else ""
-    copies = f"\n[Nearly the same in: {_named(source.near_copies)}]" if source.near_copies else ""
+    named, more = ", ".join(map(one_line, source.near_copies[:_NAMED])), len(source.near_copies) - _NAMED
+    copies = f"\n[Nearly the same in: {named}{f' and {more} more' if more > 0 else ''}]" if named else ""
     body = f"{head}{about}{copies}\n{escape_delimiters(source.shown)}"
     return f"<<source {source.n} {delimiter}>>\n{body}\n<</source {source.n} {delimiter}>>"
 
@@ -97,9 +98,3 @@ def _unsaid(source: Source) -> tuple[str, ...]:
         if [fold(plain(heading)) for heading in path[-count:]] == opening[:count]:
             return path[:-count]
     return path
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    listed = ", ".join(map(one_line, names[:_NAMED]))
-    return f"{listed} and {more} more" if more > 0 else listed

@@ -1,7 +1,7 @@
 """MISSING: what a question asks for and a unit only mentions: a thing that has no name there, a price without money."""
 
 from pipelines.query.question.form import QuestionType, holds_kind
-from pipelines.query.question.words import QuestionWord, read, words
+from pipelines.query.question.words import read, words
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import tokenise
 
@@ -43,13 +43,8 @@ def _is_unnamed(text: str, things: frozenset[str]) -> bool:
         if (
             is_told_of
             or (at > 1 and before[-1].is_capital)
-            or (after and _is_name(after[0]) and _JOINTS.issuperset(after[0].before))
+            or (after and (after[0].is_capital or after[0].typed[:1].isdigit()) and _JOINTS.issuperset(after[0].before))
         ):
             return False
         is_pointed_at |= any(one.text in words("determiners") for one in before)
     return is_pointed_at
-
-
-def _is_name(word: QuestionWord) -> bool:
-    """True for a word with a capital, and for a number or a version (port 8443, Java 17)."""
-    return word.is_capital or word.typed[:1].isdigit()

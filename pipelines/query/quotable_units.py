@@ -72,7 +72,8 @@ class QuotableUnit:
     def denials(self) -> tuple[str, ...]:
         """The headings below the title, or the lead-in, that say of it that it is not so, planned or left out."""
         told = (*self.headings, *((self.lead.text,) if self.lead else ()))
-        return tuple(words for words in told if words != plain(self.source.title) and _excludes(words))
+        below = [words for words in told if words != plain(self.source.title)]
+        return tuple(each for each in below if count_negations(each) or has_phrase(lowered(each), "excluding"))
 
     def cells(self, row: Part) -> list[tuple[str, str]]:
         """(the name of its column, a cell) for each cell of a row; empty where they do not fit the columns."""
@@ -165,11 +166,6 @@ def _units_of(source: Source) -> Iterator[QuotableUnit]:
         over = beside.text if beside else ""
         for segment in _segments(parts) if kind == "paragraph" else filter(None, [parts]):
             yield QuotableUnit(source, kind, tuple(segment), lead, over, headings, columns, tuple(parts))
-
-
-def _excludes(words: str) -> bool:
-    """True for a heading or lead-in that denies, plans or leaves out what stands below it."""
-    return count_negations(words) > 0 or has_phrase(lowered(words), "excluding")
 
 
 def _is_open(part: Part) -> bool:

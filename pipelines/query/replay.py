@@ -1,6 +1,6 @@
 """REPLAY: an answer pack asked again, what changed, and why."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -114,7 +114,9 @@ def compare_packs(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Repla
         values = was and was.value, is_now and is_now.value
         part = is_now or was
         if part and values[0] != values[1]:
-            fate = "" if was and is_now else _fate(before if is_now else after, part.nodes)
+            trace = None if was and is_now else (before if is_now else after).trace
+            fates = (each.fate for each in (trace.candidates if trace else ()) if each.node_id in part.nodes)
+            fate = next(fates, "")
             changes.append(AnswerChange(of, part.what, *values, fate))
     same = not any(change.of in ("outcome", "sentence", "source") for change in changes)
     documents = [*_document_causes(before, after, now)]
@@ -161,11 +163,6 @@ def _parts(pack: Pack) -> dict[tuple[Of, str], _Part]:
         parts["source", words] = _Part(shown, source.content_sha, source.node_ids)
     parts |= {("setting", name): _Part(name, value) for name, value in pack.settings.items()}
     return parts | {("version", what): _Part(what, getattr(pack, name)) for what, name in _VERSIONS.items()}
-
-
-def _fate(pack: Pack, nodes: Collection[str]) -> str:
-    """The fate of a source among the candidates of a pack's answer."""
-    return next((each.fate for each in (pack.trace.candidates if pack.trace else ()) if each.node_id in nodes), "")
 
 
 def _document_causes(before: Pack, after: Pack, now: Mapping[str, Hashes]) -> Iterator[str]:

@@ -233,7 +233,8 @@ def repetition(text: str) -> int | None:
         is_item = _is_listed(text[text.rfind("\n", 0, start) + 1 : end])
         most = _ALIKE_ITEMS if is_item else _TIMES
         last = said[-most:]
-        if len(last) == most and all(_differ_in_one(one, other) for (_, one), (_, other) in pairwise(last)):
+        alike = (len(a) == len(b) >= _LONG and sum(map(ne, a, b)) == 1 for (_, a), (_, b) in pairwise(last))
+        if len(last) == most and all(alike):
             return start if is_item else last[1][0]
     return _repeated_run(text)
 
@@ -249,10 +250,6 @@ def _repeated_run(text: str) -> int | None:
                 first -= 1
             return tokens[first + period].start
     return None
-
-
-def _differ_in_one(one: Sequence[str], other: Sequence[str]) -> bool:
-    return len(one) == len(other) >= _LONG and sum(map(ne, one, other)) == 1
 
 
 def _says_thrice(words: Sequence[str]) -> bool:

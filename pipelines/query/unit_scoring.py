@@ -272,7 +272,10 @@ def _rough(
 ) -> Array:
     """The score (n,) by which units are chosen to be read."""
     named = dict(zip(SIGNALS[1:], lexical.T, strict=True))
-    places = {name: place for place, name in enumerate(dict.fromkeys(_document(hit) for hit in ranking), start=1)}
+    places = {
+        name: place
+        for place, name in enumerate(dict.fromkeys(str(hit.node.metadata["document_id"]) for hit in ranking), start=1)
+    }
     document = np.array([1 / places.get(each.unit.source.document_id, len(places) + 1) for each in read], np.float32)
     told = np.array([max(scorer.share(wanted.asked, own | each.near) for own in each.parts) for each in read])
     held = named["coverage"] + named["passage"] + 0.5 * (named["fit"] + named["told"] + document)
@@ -295,10 +298,6 @@ def _stated(each: ReadUnit, wanted: QuestionType, scorer: UnitScorer) -> Iterato
         named = max(scorer.share(wanted.names, beside | each.above), whole)
         told = named**2 * scorer.share(wanted.focus, beside | each.near) ** 0.5
         yield _Stated(named, told, each.fits[at] >= _FITS)
-
-
-def _document(hit: NodeWithScore) -> str:
-    return str(hit.node.metadata["document_id"])
 
 
 def _passage_score(unit: QuotableUnit, ranking: Sequence[NodeWithScore]) -> float:

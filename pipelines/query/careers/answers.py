@@ -125,16 +125,15 @@ def _duration(person: Person, ask: CareerAsk, spare: Collection[str]) -> Compute
 
 
 def _count(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
-    if ask.noun not in COUNTABLE or ask.left((), spare):
-        return None
-    return None if ask.noun.startswith("language") and "speaking" not in ask.marks else count_items(person, ask.noun)
+    is_known = ask.noun in COUNTABLE and not ask.left((), spare)
+    is_skill = ask.noun.startswith("language") and "speaking" not in ask.marks
+    return count_items(person, ask.noun) if is_known and not is_skill else None
 
 
 def _former(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
     """The jobs that are over, latest first; of "her previous job" that one."""
-    over = [job for job in person.jobs if not job.record.current]
-    asked = over if "several" in ask.marks else over[:1]
-    return None if ask.left((), spare) else job_entries(asked, "earlier", mine="before, I was")
+    over = [job for job in person.jobs if not job.record.current][: None if "several" in ask.marks else 1]
+    return None if ask.left((), spare) else job_entries(over, "earlier", mine="before, I was")
 
 
 def _bounds(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
@@ -180,19 +179,20 @@ def _employed(person: Person, ask: CareerAsk, spare: Collection[str]) -> Compute
     if found and is_role:
         stated = stated_jobs(jobs, person)
         return replace(found, items=stated.items) if stated else None
-    return replace(found, items=tuple(_with_place(item, wanted) for item in found.items)) if found else None
+    if not found:
+        return None
+    placed = ((item, getattr(item.fact.record, "location", "")) for item in found.items)
+    items = [  # with the place of the job where that was asked for
+        replace(item, text=f"{item.text}, {place}", quotes=(*item.quotes, place))
+        if wanted & {*word_parts(place)}
+        else item
+        for item, place in placed
+    ]
+    return replace(found, items=tuple(items))
 
 
 def _words(job: Job, field: str) -> set[str]:
     return {word for fact in job.stated for word in word_parts(getattr(fact.record, field))}
-
-
-def _with_place(item: ComputedItem, asked: Collection[str]) -> ComputedItem:
-    """The item with the place of its job where that was asked for."""
-    place = getattr(item.fact.record, "location", "")
-    if {*word_parts(place)}.isdisjoint(asked):
-        return item
-    return replace(item, text=f"{item.text}, {place}", quotes=(*item.quotes, place))
 
 
 # Lists

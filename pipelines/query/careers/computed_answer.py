@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from config.settings import PersonaSettings
 from pipelines.answers import Source
 from pipelines.facts import CareerRecord, JobFacts, SkillsFacts, UnreadLine
-from pipelines.months import MonthRange, duration_text, ends_of, month_text
+from pipelines.months import duration_text, ends_of, month_text
 from pipelines.query.careers.disagreements import (
     Disagreement,
     conflicting_dates,
@@ -151,9 +151,16 @@ def bound_entries(jobs: Sequence[Job], *, began: bool) -> ComputedAnswer | None:
 
     A job that another one there follows at once, or is preceded by, is left out. None without jobs.
     """
-    spans = [job.stretch for job in jobs if job.stretch]
-    edges = [job for job in jobs if job.stretch and not any(_adjoins(job.stretch, other, began) for other in spans)]
-    stated = [(job, _different_ends(job, began=began)) for job in edges]
+    spans = [(job, job.stretch) for job in jobs if job.stretch]
+    if began:
+        edges = [one for one, span in spans if not any(o.first < span.first <= o.last + 1 for _, o in spans)]
+    else:
+        edges = [
+            one for one, span in spans if not any(span.last < o.last and o.first <= span.last + 1 for _, o in spans)
+        ]
+    different = [(job, differently_dated(job) or job.stated[:1]) for job in edges]
+    ends_of_jobs = [(job, {_months(f.record)[not began]: f for f in reversed(facts)}) for job, facts in different]
+    stated = [(job, [*by_end.values()][::-1]) for job, by_end in ends_of_jobs]
     items = [_bound_item(job, fact, began=began) for job, facts in stated for fact in facts]
     if not items or not all(items):
         return job_entries(jobs, "")
@@ -163,19 +170,6 @@ def bound_entries(jobs: Sequence[Job], *, began: bool) -> ComputedAnswer | None:
     said = (replace(other, text=other.text.replace(at, "", 1)) for other in others)
     ends = tuple(end for job in edges for fact in job.stated for end in ends_of(getattr(fact.record, "date_range", "")))
     return ComputedAnswer("", "", (first, *said), doubts, derived=tuple(filter(None, ends)))
-
-
-def _different_ends(job: Job, *, began: bool) -> list[Fact]:
-    """The statements of a job, one for each different month in which it began, or ended."""
-    facts = differently_dated(job) or job.stated[:1]
-    return list({_months(fact.record)[0 if began else 1]: fact for fact in reversed(facts)}.values())[::-1]
-
-
-def _adjoins(span: MonthRange, other: MonthRange, began: bool) -> bool:
-    """True if a time there runs on before this one began, or after it ended."""
-    if began:
-        return other.first < span.first <= other.last + 1
-    return span.last < other.last and other.first <= span.last + 1
 
 
 def _bound_item(job: Job, fact: Fact, *, began: bool) -> ComputedItem | None:
@@ -280,6 +274,7 @@ def left_out_note(computed: ComputedAnswer) -> str:
 
 
 Quoted = list[tuple[int, tuple[str, ...]]]
+FactGroup = tuple[Fact, ...]
 
 
 def cited_facts(
@@ -316,20 +311,14 @@ def employer_items(person: Person) -> list[ComputedItem]:
     ]
 
 
-def _degree_items(person: Person) -> list[ComputedItem]:
-    return field_items(
-        [group for group in person.education if getattr(group[0].record, "degree", "")], "degree", "institution"
-    )
-
-
-def _institution_items(person: Person) -> list[ComputedItem]:
-    groups = {fold(getattr(group[0].record, "institution", "")): group for group in reversed(person.education)}
-    return field_items(reversed(groups.values()), "institution")
-
-
 def language_items(person: Person) -> list[ComputedItem]:
     """Each language once, with its level."""
     return field_items(person.languages, "language", "level")
+
+
+def _by_institution(person: Person) -> list[FactGroup]:
+    groups = {fold(getattr(group[0].record, "institution", "")): group for group in reversed(person.education)}
+    return [*reversed(groups.values())]
 
 
 _Count = tuple[str, str, Callable[[Person], list[ComputedItem]]]
@@ -340,8 +329,15 @@ _KINDS: Mapping[str, _Count] = {
     "job jobs position positions role roles": (
         "job", "jobs", lambda person: [job_item(job, job.stated[0]) for job in person.jobs],
     ),
-    "degree degrees": ("degree", "degrees", _degree_items),
-    "university universities school schools college colleges": ("institution", "institutions", _institution_items),
+    "degree degrees": (
+        "degree", "degrees",
+        lambda person: field_items(
+            [group for group in person.education if getattr(group[0].record, "degree", "")], "degree", "institution"
+        ),
+    ),
+    "university universities school schools college colleges": (
+        "institution", "institutions", lambda person: field_items(_by_institution(person), "institution"),
+    ),
     "language languages": ("language", "languages", language_items),
     "certificate certificates certification certifications": (
         "certificate", "certificates", lambda person: field_items(person.certifications, "name"),
@@ -349,9 +345,6 @@ _KINDS: Mapping[str, _Count] = {
 }  # fmt: skip
 _COUNTS = {noun: kind for nouns, kind in _KINDS.items() for noun in nouns.split()}
 COUNTABLE = frozenset(_COUNTS)
-
-
-FactGroup = tuple[Fact, ...]
 
 
 def list_answer(items: Iterable[ComputedItem], doubts: Iterable[Disagreement] = ()) -> ComputedAnswer | None:
@@ -387,14 +380,12 @@ def duty_items(jobs: Iterable[Job]) -> list[ComputedItem]:
 def study_items(education: Iterable[FactGroup], *, degrees: bool = False) -> list[ComputedItem]:
     """Each study as stated; with `degrees`, only those that name one."""
     groups = [group for group in education if not degrees or bool(getattr(group[0].record, "degree", ""))]
-    items = field_items(groups, "degree", "area", "institution", "date_range")
-    return [_degree_in_area(item) for item in items]
-
-
-def _degree_in_area(item: ComputedItem) -> ComputedItem:
-    """`MSc in Hydrology, University of Porto`: a degree and its area as one phrase."""
-    degree, area = (getattr(item.fact.record, name, "") for name in ("degree", "area"))
-    return replace(item, text=item.text.replace(f"{degree}, {area}", f"{degree} in {area}", 1)) if area else item
+    found = []
+    for item in field_items(groups, "degree", "area", "institution", "date_range"):
+        degree, area = (getattr(item.fact.record, name, "") for name in ("degree", "area"))
+        text = item.text.replace(f"{degree}, {area}", f"{degree} in {area}", 1) if area else item.text
+        found.append(replace(item, text=text))  # `MSc in Hydrology, University of Porto`
+    return found
 
 
 def studies_by_institution(person: Person) -> list[tuple[str, tuple[FactGroup, ...]]]:
@@ -429,18 +420,14 @@ def skill_items(person: Person, asked: Sequence[str] = ()) -> tuple[list[Compute
         return [_skill_item(group) for group in groups.values()], set()
     stems = [_name_terms(word) for word in asked]
     heard = {term for terms in stems for term in terms}
-    called = [(terms, group) for group in groups.values() for terms in _group_names(group[0])]
+    titles = [(str(getattr(group[0].record, "group", "")), group) for group in groups.values()]
+    apart = [(title.replace(" and ", ",").replace("&", ",").replace("/", ","), group) for title, group in titles]
+    called = [(_name_terms(name), group) for title, group in apart for name in title.split(",")]
     named = [(terms, group) for terms, group in called if terms and terms <= heard]
     most = max((len(terms) for terms, _ in named), default=0)
     chosen = [(terms, group) for terms, group in named if len(terms) == most]
     used = {place for place, terms in enumerate(stems) if any(own.intersection(terms) for own, _ in chosen)}
     return [_skill_item(group) for _, group in chosen], used
-
-
-def _group_names(fact: Fact) -> list[set[str]]:
-    """The index terms of each name of a list of skills; `Search and databases` has two."""
-    said = str(getattr(fact.record, "group", "")).replace(" and ", ",").replace("&", ",").replace("/", ",")
-    return [_name_terms(name) for name in said.split(",")]
 
 
 def _name_terms(name: str) -> set[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from pipelines.facts import (
@@ -168,7 +169,7 @@ def find_organisation(named: Iterable[tuple[str, T]], words: Sequence[str]) -> t
     for name, held in named:
         own = organisation_words(name)
         for start in range(len(words)):
-            length = _common_prefix(own, words[start:])
+            length = len([*takewhile(lambda pair: pair[0] == pair[1], zip(own, words[start:], strict=False))])
             led = start > 0 and words[start - 1] in _AT
             if length and (length == len(own) or led) and not STOP_WORDS.issuperset(own[:length]):
                 found.append((length, start, held))
@@ -177,12 +178,6 @@ def find_organisation(named: Iterable[tuple[str, T]], words: Sequence[str]) -> t
     if len({held for _, held in places}) != 1:
         return None, set()
     return places[0][1], {place for start, _ in places for place in range(start, start + longest)}
-
-
-def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of the common prefix of two lists."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 _CATEGORY_ORDER = {"resume": 0, "linkedin": 1}  # of documents that state the same job, the first is counted
@@ -313,7 +308,7 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
         else:
             groups[place][2].extend(held)
     for held in list(nameless):
-        if owners := [group for group in groups if _shares_organisation(held, group[2])]:
+        if owners := [group for group in groups if not _organisations(held).isdisjoint(_organisations(group[2]))]:
             owners[0][2].extend(held)
             nameless.remove(held)
     if len(groups) != 1:
@@ -331,10 +326,9 @@ def _stated_name(facts: Iterable[Fact]) -> str:
     return next((fact.record.name for fact in facts if isinstance(fact.record, PersonFacts) and fact.record.name), "")
 
 
-def _shares_organisation(facts: Iterable[Fact], known: Iterable[Fact]) -> bool:
-    """True if both state an employer or a school of one name."""
-    one, other = ({tuple(word_parts(organisation_of(fact.record))) for fact in held} - {()} for held in (facts, known))
-    return not one.isdisjoint(other)
+def _organisations(facts: Iterable[Fact]) -> set[tuple[str, ...]]:
+    """The words of the names of the employers and schools."""
+    return {tuple(word_parts(organisation_of(fact.record))) for fact in facts} - {()}
 
 
 def organisation_of(record: CareerRecord) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -145,7 +145,11 @@ def _per(words: Sequence[TextWord], start: int) -> str:
 def dates_differ(claim: str, text: str) -> bool:
     """True if a date of the claim with a month is compatible with no date of the text; both normalised."""
     held = _dates(text)
-    return bool(held) and any(not any(_compatible(date, other) for other in held) for date in _dates(claim) if date[1])
+    for date in _dates(claim) if held else ():
+        pairs = ([pair for pair in zip(date, other, strict=True) if all(pair)] for other in held)
+        if date[1] and not any(own and all(mine == theirs for mine, theirs in own) for own in pairs):
+            return True
+    return False
 
 
 @lru_cache(maxsize=1_024)
@@ -171,11 +175,6 @@ def _is_day(word: TextWord) -> bool:
     return word.text.isdigit() and len(word.text) < 3
 
 
-def _compatible(date: Date, other: Date) -> bool:
-    pairs = [(mine, theirs) for mine, theirs in zip(date, other, strict=True) if mine and theirs]
-    return bool(pairs) and all(mine == theirs for mine, theirs in pairs)
-
-
 def count_negations(text: str, claim: str = "") -> int:
     """Number of negations in a text; with a claim, only those that negate a term of the claim.
 
@@ -183,15 +182,10 @@ def count_negations(text: str, claim: str = "") -> int:
     the end of a text (`they hear nothing`), before it.
     """
     words, terms = lowered(strip_markup(text)), set(tokenise(strip_markup(claim)))
-    denied = (_denied_terms(words, start, end) for start, end in _negations(words))
-    return sum(not claim or not held or not held.isdisjoint(terms) for held in denied)
-
-
-def _negations(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of the negations among words, in their order."""
     short = [(at, at + 1) for at, word in enumerate(words) if word.endswith("n't")]
-    found = [(start, end) for start, end, name in find_phrases(words, "negations") if name]
-    return iter(sorted(short + found))
+    places = sorted(short + [(start, end) for start, end, name in find_phrases(words, "negations") if name])
+    denied = (_denied_terms(words, start, end) for start, end in places)
+    return sum(not claim or not held or not held.isdisjoint(terms) for held in denied)
 
 
 def _denied_terms(words: Sequence[str], start: int, end: int) -> set[str]:

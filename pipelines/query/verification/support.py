@@ -193,17 +193,12 @@ def features(claim: str, aligned: Alignment, embed: Embed | None = None) -> dict
 
 
 def _together(aligned: Alignment) -> float:
-    near = np.vstack([_with_neighbours(aligned.held[own]) for own in aligned.of_each_source()])
+    padded = [np.pad(aligned.held[own], ((1, 1), (0, 0))) for own in aligned.of_each_source()]
+    near = np.vstack([np.maximum(np.maximum(each[:-2], each[2:]), each[1:-1]) for each in padded])
     pairs = np.triu(np.outer(aligned.weights, aligned.weights), 1)
     if not pairs.any():
         return max(map(aligned.covered, ([row] for row in range(len(aligned.lines)))), default=0.0)
     return float(pairs[(near.T @ near) > 0].sum() / pairs.sum())
-
-
-def _with_neighbours(holds: Array) -> Array:
-    padded = np.pad(holds, ((1, 1), (0, 0)))
-    both: Array = np.maximum(np.maximum(padded[:-2], padded[2:]), holds)
-    return both
 
 
 def _passage(aligned: Alignment) -> float:

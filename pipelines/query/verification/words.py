@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,15 +84,12 @@ def phrases_of(name: str) -> tuple[Mapping[tuple[str, ...], str], Mapping[str, S
     """
     own = LISTS[name]
     groups = own if isinstance(own, dict) else {name: own}
-    phrases = {tuple(phrase.split()): each for each, listed in groups.items() for phrase in _listed(listed)}
+    lists = {each: one.split() if isinstance(one, str) else one for each, one in groups.items()}
+    phrases = {tuple(phrase.split()): each for each, listed in lists.items() for phrase in listed}
     lengths: dict[str, set[int]] = {}
     for words in phrases:
         lengths.setdefault(words[0], set()).add(len(words))
     return phrases, {word: sorted(sizes, reverse=True) for word, sizes in lengths.items()}
-
-
-def _listed(phrases: Any) -> Iterable[str]:
-    return phrases.split() if isinstance(phrases, str) else phrases
 
 
 def find_phrases(words: Sequence[str], name: str) -> Iterator[FoundPhrase]:
