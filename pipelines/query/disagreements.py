@@ -12,10 +12,9 @@ from pipelines.query.careers.people import group_people, organisation_words
 from pipelines.query.layout import blocks_of
 from pipelines.query.question.careers import DISPUTED, asks_for_value, is_mostly_said, is_named
 from pipelines.query.search import Search
-from pipelines.query.titles import subject_terms
 from pipelines.query.verification.normalise import contains_phrase, folded_words, normalise, numbers_in, strip_markup
 from pipelines.query.verification.rows import NamedValue, named_values
-from pipelines.query.verification.words import MONTHS
+from pipelines.query.verification.words import MONTHS, subject_terms
 from pipelines.store.known_names import CAREER_CATEGORIES
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters

@@ -13,7 +13,7 @@ from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, ProjectFact
 from pipelines.query.evidence import idf_share
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.search import Request
-from pipelines.query.titles import subject_terms
+from pipelines.query.verification.words import subject_terms
 from pipelines.store.database import reading
 from pipelines.store.documents import DocumentSection, sections_of
 from pipelines.store.facts import Fact, read_facts, stated_people

@@ -282,14 +282,7 @@ _PERSON = re.compile(
     r"|\b(?:named|called|colleague|by|with|ask|asked|name is|friend|brother|sister|mentor),? [A-Z][a-zà-ÿ'’-]+"
 )
 _SUBJECT = re.compile(r"[A-Z][a-zà-ÿ'’-]+(?= [a-z])")
-_NO_PERSON = frozenset(
-    tokenise(
-        """university college school institute academy systems system company software
-        engineer engineering science sciences bachelor master certified architect administrator january
-        february march april may june july august september october november december monday tuesday wednesday thursday
-        friday saturday sunday"""
-    )
-)
+_NO_PERSON = terms_in("no-persons")
 _COMPARED = re.compile(r"\b(?:than|more|less|most|better|worse|prefer\w*|alone|against|versus|both|while|\w+er)\b|\d")
 
 

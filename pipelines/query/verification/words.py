@@ -7,6 +7,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipelines.store.tokens import tokenise
+
 LISTS: Mapping[str, Any] = {
     name: frozenset(own.split()) if isinstance(own, str) else own
     for name, own in json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8")).items()
@@ -108,3 +110,11 @@ def find_phrases(words: Sequence[str], name: str) -> Iterator[FoundPhrase]:
 def has_phrase(words: Sequence[str], name: str) -> bool:
     """True if a phrase of a word list stands in words of lower case."""
     return next(find_phrases(words, name), None) is not None
+
+
+_GENERIC_TITLES = frozenset(tokenise(" ".join(LISTS["generic_titles"])))
+
+
+def subject_terms(title: str) -> set[str]:
+    """The index terms of a title or heading that name its subject; none for `Overview` or `Meeting notes`."""
+    return set(tokenise(title)) - _GENERIC_TITLES
