@@ -49,26 +49,9 @@ class Span:
         return self.document_id, self.start, self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A span's stored text with what is shown of its document, the names of others that say nearly the same, where the
-    document's pages begin, where its lines are shown, and the structure of the whole document."""
-
-    text: str
-    name: str
-    title: str
-    uri: str
-    content_sha: str
-    category: str
-    near_copies: tuple[str, ...] = ()
-    pages: tuple[int, ...] = ()
-    lines_uri: str = ""
-    structure: Structure | None = None
-
-
-Read = Callable[[Sequence[SpanKey]], Mapping[SpanKey, Passage]]
+Read = Callable[[Sequence[SpanKey]], Mapping[SpanKey, Source]]
 Names = Callable[[Collection[str]], Mapping[str, str]]
-StoredSpan = tuple[Span, Passage]
+StoredSpan = tuple[Span, Source]  # the source without its number, its lines and what its nodes say of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +127,7 @@ def assemble(
     merged = merge_spans(spans, blank_gaps(spans, read))
     passages = read([span.key for span in merged])
     found = [(span, passages[span.key]) for span in merged if span.key in passages]
-    stored = [(span, passage) for span, passage in found if is_unchanged(span, passage.text)]
+    stored = [(span, passage) for span, passage in found if is_unchanged(span, passage.snippet)]
     single = _collapsed(stored, ledger)
     ready = _with_names(single, ledger, names)
     delimiter = draw_delimiter([source_of(_WIDEST, span, passage) for span, passage in ready])
@@ -172,7 +155,7 @@ def _collapsed(found: Sequence[StoredSpan], ledger: Ledger) -> list[StoredSpan]:
     """The passages without those whose words a better one of another document holds, which stands for both."""
     kept: list[tuple[StoredSpan, str]] = []
     for span, passage in found:
-        words = fold(passage.text)
+        words = fold(passage.snippet)
         others = (pair for pair in kept if pair[0][0].document_id != span.document_id)
         repeated = (better for (better, _), text in others if len(words) >= _SAYS_MUCH and words in text)
         if better := next(repeated, None):
@@ -206,9 +189,9 @@ def _filled(found: Sequence[StoredSpan], budget: Budget, named: Collection[str],
         def fits(text: str, most: float = share * characters - around, room: float = share * tokens - own) -> bool:
             return len(escape_delimiters(text)) <= most and _tokens(escape_delimiters(text)) <= room
 
-        if part := fitted(span, passage.text, fits):
-            text = passage.text[part.start - span.start : part.end - span.start]
-            kept[place] = part, replace(passage, text=text)
+        if part := fitted(span, passage.snippet, fits):
+            text = passage.snippet[part.start - span.start : part.end - span.start]
+            kept[place] = part, replace(passage, snippet=text)
             characters -= around + len(escape_delimiters(text))
             tokens -= own + _tokens(escape_delimiters(text))
     return [kept[place] for place in sorted(kept)]
@@ -224,12 +207,12 @@ def _turns(found: Sequence[StoredSpan], named: Collection[str]) -> Iterator[tupl
     for place, (span, _) in enumerate(found):
         if span.document_id in named:
             firsts.setdefault(span.document_id, place)
-    early = sorted(firsts.values(), key=lambda place: len(found[place][1].text)) if len(firsts) > 1 else []
+    early = sorted(firsts.values(), key=lambda place: len(found[place][1].snippet)) if len(firsts) > 1 else []
     yield from ((place, 1 / (len(early) - served)) for served, place in enumerate(early))
     yield from ((place, 1.0) for place in range(len(found)) if place not in early)
 
 
-def _frame(span: Span, passage: Passage, delimiter: str) -> str:
+def _frame(span: Span, passage: Source, delimiter: str) -> str:
     """All that is shown with a span's text, at its longest."""
     paths = (tuple(hit.node.metadata["section_path"]) for hit in span.nodes)
     source = source_of(_WIDEST, span, passage)
@@ -248,35 +231,30 @@ def _numbered(kept: Sequence[StoredSpan], ledger: Ledger) -> tuple[Source, ...]:
     return tuple(source_of(n, span, passage) for n, (span, passage) in enumerate(ordered, start=1))
 
 
-def source_of(n: int, span: Span, passage: Passage) -> Source:
-    """A span as source n, with the page and the lines of its own first and last characters."""
+def source_of(n: int, span: Span, passage: Source) -> Source:
+    """A span as source n, with the page and the lines of its own first and last characters.
+
+    The passage has the pages and the structure of its whole document.
+    """
     in_order = sorted(span.nodes, key=lambda hit: hit.node.metadata["start"])
     metas = [hit.node.metadata for hit in in_order]
     first = max((hit for hit in in_order if hit.node.metadata["start"] <= span.start), key=_start)
     ahead = first.node.get_content()[: span.start - _start(first)].count("\n")
     line_start = first.node.metadata["line_start"] + ahead
     levels = zip(*(meta["section_path"] for meta in metas), strict=False)  # of headings
-    return Source(
+    return replace(
+        passage,
         n=n,
-        document_id=span.document_id,
-        documentName=passage.name,
-        title=passage.title,
-        uri=passage.uri,
-        content_sha=passage.content_sha,
-        category=passage.category,
-        page=bisect_right(passage.pages, span.start) if passage.pages else first.node.metadata["page"],
+        page=bisect_right(passage.page_breaks, span.start) if passage.page_breaks else first.node.metadata["page"],
         line_start=line_start,
-        line_end=line_start + passage.text[:-1].count("\n"),
+        line_end=line_start + passage.snippet[:-1].count("\n"),
         section_path=tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)),
-        snippet=passage.text,
         start=span.start,
         end=span.end,
         node_ids=tuple(hit.node.node_id for hit in in_order),
         about=about(metas[0].get("facts")),
-        page_breaks=tuple(page for page in passage.pages if span.start < page < span.end),
-        near_copies=passage.near_copies,
-        lines_uri=passage.lines_uri,
-        structure=passage.structure and passage.structure.between(span.start, span.end, passage.text),
+        page_breaks=tuple(page for page in passage.page_breaks if span.start < page < span.end),
+        structure=passage.structure and passage.structure.between(span.start, span.end, passage.snippet),
     )
 
 
@@ -329,7 +307,7 @@ def blank_gaps(spans: Sequence[Span], read: Read) -> set[SpanKey]:
         if 0 < start - before <= _NEAR:
             gaps.append((document_id, before, start))
         reached[document_id] = max(before, end)
-    return {gap for gap, passage in read(gaps).items() if not passage.text.strip()} if gaps else set()
+    return {gap for gap, passage in read(gaps).items() if not passage.snippet.strip()} if gaps else set()
 
 
 def is_unchanged(span: Span, text: str) -> bool:
@@ -381,25 +359,21 @@ def sources_of_nodes(nodes: Sequence[BaseNode], database: Engine, audience: Audi
     return tuple(source_of(n, span, read[span.key]) for n, span in enumerate(seen, start=1))
 
 
-def _passages(database: Engine, spans: Sequence[SpanKey], audience: Audience) -> Mapping[SpanKey, Passage]:
+def _passages(database: Engine, spans: Sequence[SpanKey], audience: Audience) -> Mapping[SpanKey, Source]:
     with reading(database, "reading passages") as connection:
         rows = passages(connection, spans, audience)
         versions = {(row.id, row.content_sha) for row in rows.values()}
         known = _structures(connection, versions, audience)
     return {
-        key: Passage(
-            text=row.text,
-            name=row.name,
-            title=row.title,
-            uri=row.source_uri,
-            content_sha=row.content_sha,
-            category=row.category,
-            pages=tuple(row.pages),
+        key: Source(
+            n=0, document_id=row.id, documentName=row.name, title=row.title, uri=row.source_uri,
+            content_sha=row.content_sha, category=row.category, page=None, line_start=0, line_end=0, section_path=(),
+            snippet=row.text, start=key[1], end=key[2], node_ids=(), page_breaks=tuple(row.pages),
             lines_uri=lines_uri(row.source_kind, row.source_uri, row.mime, row.path),
             structure=known.get((row.id, row.content_sha)),
         )
         for key, row in rows.items()
-    }
+    }  # fmt: skip
 
 
 _MOST_STRUCTURES = 256  # of documents that are kept

@@ -37,6 +37,13 @@ def source(n: int, snippet: str, **facts: Any) -> Source:
     return Source(n=n, snippet=snippet, **given)
 
 
+def passage(
+    text: str, name: str, title: str = "A", *, id: str = "d", pages: tuple[int, ...] = (), **facts: Any
+) -> Source:
+    """A stored passage, with the pages of its whole document, before it is a source."""
+    return source(0, text, document_id=id, documentName=name, title=title, node_ids=(), page_breaks=pages, **facts)
+
+
 def leg(rank: int, score: float) -> LegScore:
     """A leg's place for a node."""
     return LegScore(rank, score)

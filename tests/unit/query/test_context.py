@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.answers import Context
-from pipelines.query.context import Budget, Passage, assemble
+from pipelines.answers import Context, Source
+from pipelines.query.context import Budget, assemble
 from pipelines.query.delimit import SEPARATOR
 from pipelines.query.trace import Ledger
 from pipelines.structure import sentences, structure_of
 from pipelines.text import count_tokens
-from tests.unit.query.builders import hit
+from tests.unit.query.builders import hit, passage
 
 TEXT = "One is here. Two is there.\n\nThree follows now. Four comes last of all."
 LONG = " ".join(f"Sentence number {n} says what the harbour crane did on day {n}." for n in range(40))
@@ -22,11 +22,9 @@ def run(
     named: Collection[str] = (), names: Mapping[str, str] | None = None, ledger: Ledger | None = None,
     pages: tuple[int, ...] = (),
 ) -> tuple[Context, Ledger]:  # fmt: skip
-    def read(spans: Sequence[Key]) -> dict[Key, Passage]:
+    def read(spans: Sequence[Key]) -> dict[Key, Source]:
         return {
-            span: Passage(
-                texts[span[0]][span[1] : span[2]], f"{span[0]}.md", span[0].upper(), "file:///x", "c", "blog", (), pages
-            )
+            span: passage(texts[span[0]][span[1] : span[2]], f"{span[0]}.md", span[0].upper(), pages=pages, id=span[0])
             for span in spans
             if span[0] in texts
         }
@@ -314,12 +312,9 @@ def test_what_is_not_published_is_not_shown_to_the_writer_and_is_no_sentence() -
         "The outage lasted 6 hours. {% comment %} Ingvild unplugged it. {% endcomment %} It cost ~~sixty~~ 450 euros."
     )
 
-    def read(spans: Sequence[Key]) -> dict[Key, Passage]:
+    def read(spans: Sequence[Key]) -> dict[Key, Source]:
         whole = structure_of(text)
-        return {
-            span: Passage(text[span[1] : span[2]], "a.md", "A", "file:///a.md", "c", "blog", structure=whole)
-            for span in spans
-        }
+        return {span: passage(text[span[1] : span[2]], "a.md", "A", structure=whole) for span in spans}
 
     found = assemble([piece("n", 0, len(text), text=text)], read, Ledger(), Budget(8_000, 2_400))
     assert "The outage lasted 6 hours." in found.text

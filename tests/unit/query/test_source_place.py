@@ -1,8 +1,8 @@
 import pytest
 
-from pipelines.query.context import Passage, source_of, span_of
+from pipelines.query.context import source_of, span_of
 from pipelines.query.verify import verify
-from tests.unit.query.builders import hit, source
+from tests.unit.query.builders import hit, passage, source
 
 TEXT = "The brass is curved.\nIt is done slowly.\n\nThe reed then speaks."
 
@@ -29,8 +29,8 @@ def test_words_of_a_format_without_pages_have_lines_alone() -> None:
 
 def test_a_source_knows_the_pages_that_begin_inside_it() -> None:
     span = span_of(hit("a", TEXT, start=100, page=2))
-    passage = Passage(TEXT, "a.pdf", "A", "", "c", "blog", (), (0, 100, 121, 100 + len(TEXT), 900))
-    assert source_of(1, span, passage).page_breaks == (121,)
+    stored = passage(TEXT, "a.pdf", pages=(0, 100, 121, 100 + len(TEXT), 900))
+    assert source_of(1, span, stored).page_breaks == (121,)
 
 
 def test_a_citation_has_the_place_of_its_words_and_not_of_the_source() -> None:
