@@ -95,9 +95,8 @@ def _conversation(row: Mapping[str, Any]) -> tuple[LabelledQuestion, list[Item]]
 
 
 def measure_evidence(settings: Settings, collection: Collection, on_progress: Progress) -> list[MeasuredQuestion]:
-    """The evidence for every question of the base search, and for each answerable one again as `WITHHELD`.
-
-    WITHHELD is the same search with the answering items taken out of the candidates.
+    """The evidence for every question, and for each answerable one again as WITHHELD: without the items that answer
+    it.
     """
     name = collection.dataset.name
     engine = index_dataset(settings, collection.dataset, on_progress).with_changes({"escalation.mode": "off"})
@@ -146,11 +145,7 @@ def judge_strengths(rows: Sequence[MeasuredQuestion], parameters: Calibration) -
 
 
 def clear_rows(rows: Sequence[MeasuredQuestion]) -> list[MeasuredQuestion]:
-    """The rows that are clearly one or the other.
-
-    Raises:
-        SourceError: If there are none of one kind.
-    """
+    """The rows that are clearly one or the other; a SourceError if there are none of one kind."""
     kept = [row for row in rows if row.label in (ANSWERABLE, UNANSWERABLE, WITHHELD)]
     if len({row.label == ANSWERABLE for row in kept}) < 2:
         raise SourceError("Questions of both kinds are needed.", hint=f"Label some {ANSWERABLE}, some {UNANSWERABLE}.")

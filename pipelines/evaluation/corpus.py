@@ -130,9 +130,6 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
 
 
 def with_cached_vectors(engine: QueryEngine) -> QueryEngine:
-    """This engine with each text embedded once per process, for many systems in turn.
-
-    It stays on the embedding model that is active now.
-    """
+    """This engine on its present embedding model, with each text embedded once per process."""
     model = engine.embed_model.model_copy(update={"embeddings_cache": SimpleKVStore()})
     return engine.with_parts(embed_model=model)

@@ -120,9 +120,8 @@ class JudgedSet:
 def index_judged_sets(
     settings: Settings, datasets: Iterable[Dataset | Path], on_progress: Progress = no_progress
 ) -> list[JudgedSet]:
-    """The datasets in order, each indexed in its own database unless an earlier call did that.
-
-    Of two that share a name, the later carries its corpus's sha.
+    """The datasets in order, each indexed in its own database unless that was done; of equal names the later has its
+    sha.
     """
     sets: dict[str, JudgedSet] = {}
     for given in datasets:

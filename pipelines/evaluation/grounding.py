@@ -17,9 +17,8 @@ _TITLE = "(meta data) TITLE:"
 
 @dataclass(frozen=True, slots=True)
 class VerifiedClaim:
-    """The verifier's verdict on a claim, and its support (0..1).
-
-    `overlaps` is True if its first place overlaps a gold sentence, None for a claim without one.
+    """The verifier's verdict on a claim, its support (0..1), and if its first place overlaps a gold sentence (None: no
+    gold).
     """
 
     label: str

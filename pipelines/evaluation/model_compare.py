@@ -39,11 +39,7 @@ class ModelComparison:
 def compare_models(
     a: QueryEngine, b: QueryEngine, topics: Sequence[Topic], *, on_progress: Progress = no_progress
 ) -> ModelComparison:
-    """Search every topic with both engines, which differ in their embedding model; nothing enters the query log.
-
-    Raises:
-        SourceError: If there is no question.
-    """
+    """Search every topic, at least one, with both engines, which differ in their embedding model; nothing is logged."""
     if not topics:
         raise SourceError("There is no question for the comparison.", hint="Name a topics file with --topics.")
     searched: list[tuple[Topic, list[tuple[SearchResult, ...]]]] = []

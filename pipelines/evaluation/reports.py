@@ -48,11 +48,7 @@ def newest_report(engine: Engine) -> Mapping[str, Any] | None:
 
 
 def evaluate_and_keep(settings: Settings, kept_in: Engine, sample: Path, on_progress: Progress = no_progress) -> None:
-    """Ask the owner's topics about the stored documents, else those of the sample about the sample; keep the report.
-
-    Raises:
-        SourceError: If the topics cannot be read, or no quoted document is stored.
-    """
+    """Ask the owner's topics about the stored documents, else those of the sample about the sample; keep the report."""
     own = own_topics(settings.home.resolve())
     if own.is_file():
         dataset, topics = "your questions", load_topics(own)

@@ -227,9 +227,8 @@ class IndexPreparation:
 
 
 def discard_stale_snapshots(settings: Settings, database: Database, store: FootnoteVectorStore) -> None:
-    """Delete what was derived from an inactive model's table, unless the table is unchanged since.
-
-    The corpus version does not count changes of such a table: they change nothing for those who search.
+    """Delete what was derived from an inactive model's table, whose changes the corpus version does not count, if it
+    changed.
     """
     folder = snapshot_folder(settings, database, store)
     with reading(database.engine, "reading the embedding models") as connection:

@@ -93,9 +93,8 @@ class Budget:
 
 
 def _budget(search: Search) -> Budget:
-    """The limits of the settings; where they set none, more for a language model with a wide window.
-
-    What the rules, the question and the reply leave of a small window is the most, so that the best passages are kept.
+    """The limits of the settings, else more for a wide window; never more than a small one leaves beside rules and
+    reply.
     """
     limits, margin = search.settings.context, token_margin(search.llm_name)
     (characters, tokens), most = _NARROW, math.inf
@@ -232,9 +231,8 @@ def _numbered(kept: Sequence[StoredSpan], ledger: Ledger) -> tuple[Source, ...]:
 
 
 def source_of(n: int, span: Span, passage: Source) -> Source:
-    """A span as source n, with the page and the lines of its own first and last characters.
-
-    The passage has the pages and the structure of its whole document.
+    """A span as source n, with its own page and lines; the passage has the pages and structure of its whole
+    document.
     """
     in_order = sorted(span.nodes, key=lambda hit: hit.node.metadata["start"])
     metas = [hit.node.metadata for hit in in_order]
@@ -272,11 +270,8 @@ def span_of(hit: NodeWithScore) -> Span:
 
 
 def merge_spans(spans: Sequence[Span], gaps: Collection[SpanKey]) -> list[Span]:
-    """Join overlapping and adjacent spans of a document, so that no character of it stands twice; best span first.
-
-    Args:
-        spans: Best first.
-        gaps: Those between two spans of a document that hold only space.
+    """Join spans of a document that overlap, touch or leave one of these blank gaps; best span first, as they are
+    given.
     """
     merged: list[Span] = []
     for span in sorted(spans, key=lambda span: span.key):

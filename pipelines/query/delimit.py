@@ -16,10 +16,7 @@ _DELIMITER = re.compile(
 
 
 def fresh_key(texts: Iterable[str]) -> str:
-    """Nine random decimal digits that stand in none of the texts.
-
-    Each key is three cl100k tokens, so that what fits into a budget does not depend on the draw.
-    """
+    """Nine random decimal digits that stand in none of the texts: three cl100k tokens, whatever is drawn."""
     shown = list(texts)
     while True:
         key = f"{secrets.randbelow(10**9):09d}"

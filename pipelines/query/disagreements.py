@@ -28,8 +28,7 @@ _OF_DOCUMENT = set(
 
 
 def with_conflicts(answer: Answer, wording: str, careers: Sequence[Disagreement] = ()) -> Answer:
-    """The answer with the disagreements on what it states or its question asks for, at most five; no abstention has
-    any.
+    """The answer with at most five disagreements on what it states or its question asks for; no abstention has any.
 
     A side that no source of the answer holds becomes a source of it. A confidence of "high" becomes "medium".
     """

@@ -93,9 +93,8 @@ def _scaled(ranking: Sequence[tuple[str, float]], scale: Scale) -> list[float]:
 
 
 def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
-    """The scores mapped to 0..1 by their range, so that a boost moves ranks alike under every fusion.
-
-    RRF scores lie so close together, and z scores change their sign, that a boost of them would mean nothing.
+    """The scores mapped to 0..1 by their range, so that a boost moves ranks alike under every fusion: RRF scores are
+    close.
     """
     low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     return {name: (score - low) / (high - low) if high > low else 1.0 for name, score in scores.items()}

@@ -122,10 +122,7 @@ def _underlined(text: str, line: str) -> str:
 
 
 def _parts(text: str) -> list[tuple[str, Literal["prose", "heading", "code"]]]:
-    """The text cut into prose, headings without a marker, and fenced code with its fences.
-
-    A code block that is not closed reaches to the end.
-    """
+    """The text cut into prose, headings without a marker, and fenced code with its fences, closed or not."""
     parts: list[tuple[str, Literal["prose", "heading", "code"]]] = [("", "prose")]
     for line in text.splitlines(keepends=True):
         own, kind = parts[-1]

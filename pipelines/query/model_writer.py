@@ -42,9 +42,8 @@ _ADDED = "{counted} of the language model's answer named no source; what support
 
 @dataclass(frozen=True, slots=True)
 class ModelDraft:
-    """The Answer of a language model, or None if no source supports its reply; and what it was shown and wrote.
-
-    `failure` is the error that broke a reply off of which nothing is supported; else empty.
+    """The Answer of a model, None if no source supports its reply; what it was shown and wrote, and what broke it
+    off.
     """
 
     answer: Answer | None
@@ -245,9 +244,8 @@ def _streamed(
 
 
 def _new_events(draft: "_Draft", shown: str, sources: Sequence[Source]) -> Generator[Token | Footnote, None, str]:
-    """Yield what a draft adds to the text that was shown, and its footnotes; return the text shown now.
-
-    Lines of code wait for the end of their block.
+    """Yield what a draft adds to the text that was shown, code by whole blocks, and footnotes; return the text shown
+    now.
     """
     numbered = {source.n: source for source in sources}
     for count, (part, sentence) in enumerate(zip(draft.parts, draft.sentences, strict=True), start=1):

@@ -85,11 +85,7 @@ def pack_json(pack: Pack) -> str:
 
 
 def read_pack(raw: bytes, name: str) -> Pack:
-    """The pack that a file holds.
-
-    Raises:
-        PackError: If it is too large, damaged, no answer pack, or of another version of the form.
-    """
+    """The pack that a file holds; a PackError if it is too large, damaged, no answer pack or of another version."""
     if len(raw) > MAX_BYTES:
         raise PackError(f"{name} is larger than an answer pack can be ({MAX_BYTES:,} bytes).", hint=_HINT)
     try:

@@ -52,11 +52,8 @@ def _lists_followed(source: Source) -> bool:
 
 
 def tells_of_others_role(role: Collection[str]) -> ExcludeSpan:
-    """A test for spans of a text, not of a career, with a word of a role that they do not say of one person: "an intern
-    and I", but not "I was an intern".
-
-    Args:
-        role: Index terms of the role.
+    """A test for spans of a text, not of a career, that say a role (index terms) not of one person: "an intern and
+    I".
     """
 
     def of_others(source: Source, start: int, end: int) -> bool:

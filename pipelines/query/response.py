@@ -22,9 +22,8 @@ DESCRIPTION = "Answers questions about the ingested documents; every sentence ca
 
 
 def response(answer: Answer, trace: Trace) -> Response:
-    """An Answer as LlamaIndex's Response; its source nodes are the sources that sentences cite.
-
-    The metadata of an abstention have the nearest words, too.
+    """An Answer as a Response; its source nodes are the sources that sentences cite, its metadata name the nearest
+    words.
     """
     scores = {candidate.node_id: candidate.similarity for candidate in trace.candidates}
     nodes = []

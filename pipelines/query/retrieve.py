@@ -123,10 +123,7 @@ class DenseRetriever(BaseRetriever):
 
 @dataclass
 class WeightedQuery(QueryBundle):
-    """A question with weighted terms for the sparse retriever instead of its own.
-
-    Its own terms still decide which terms are adjacent.
-    """
+    """A question with weighted terms for the sparse retriever; its own still decide which terms are adjacent."""
 
     term_weights: Mapping[str, float] | None = None
 

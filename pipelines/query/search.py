@@ -153,9 +153,8 @@ class Search:
         )
 
     def attempt(self, query: QueryBundle, ledger: Ledger) -> SearchOutcome:
-        """One search for `query`: ranked, cut, and assessed as evidence for the question itself.
-
-        It is made under the narrowest filters that leave enough candidates.
+        """One search for `query` under the narrowest filters that leave enough candidates: ranked, cut, and
+        assessed.
         """
         options = self.settings.analysis
         for narrowing in narrowings(self.intent, self.request.filters, options):

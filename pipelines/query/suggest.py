@@ -64,9 +64,8 @@ def _material(
 
 
 def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
-    """Try questions about documents that none was tried about, and store those that are answered from their place.
-
-    Two of a document are asked, of a dozen documents; others have their turn at the next call.
+    """Try two questions each about a dozen documents that none was tried about, and store those answered from their
+    place.
     """
     untried = untried_documents(reader.engine, _MOST_UNTRIED)
     if not untried:

@@ -70,9 +70,8 @@ class _Row:
 
 
 class Ledger(Observer):
-    """Records the candidates of one query; each attempt writes a fork, and the one that was kept is adopted.
-
-    Timings and notes are shared by all forks.
+    """Records the candidates of one query; each attempt writes a fork, which shares timings and notes, and one is
+    adopted.
     """
 
     def __init__(self) -> None:

@@ -41,12 +41,7 @@ _NOT_WORDS = re.compile(r"[-_./]")
 
 @dataclass(frozen=True, slots=True)
 class UnitScorer:
-    """Term weights, and a model that reads a question and texts together.
-
-    Attributes:
-        weight: Inverse document frequency of a term.
-        reads: (n,) log-odds that each text answers a question; zeros without a model.
-    """
+    """Term weights (idf), and the log-odds (n,) of a model that each text answers a question; zeros without a model."""
 
     weight: Callable[[str], float]
     reads: Callable[[str, Sequence[str]], Array]
@@ -63,11 +58,7 @@ def unread(_question: str, texts: Sequence[str]) -> Array:
 
 
 def build_unit_scorer(weight: Callable[[str], float]) -> UnitScorer:
-    """A scorer by terms and the packaged reader; by terms alone if its file is missing or damaged.
-
-    Args:
-        weight: The idf of a term.
-    """
+    """A scorer by term weights (idf) and the packaged reader; by terms alone if its file is missing or damaged."""
 
     def reads(question: str, texts: Sequence[str]) -> Array:
         try:

@@ -70,9 +70,8 @@ def cached_embedding(model: BaseEmbedding) -> Embed:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on a claim, the probability (0..1) of support by its words, and the places that support it.
-
-    `spans` are (source number, start, end) in the source's snippet, best first.
+    """The verdict on a claim, the probability (0..1) of support, and the spans (source, start, end in it), best
+    first.
     """
 
     verdict: VerdictName

@@ -39,10 +39,7 @@ _MOST_READ = 24  # passages that are read for them
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of an overview: its text, the source, and the words of the text that must stand in it.
-
-    `before` is the Markdown before it: a heading, a list's mark, or a space.
-    """
+    """A line of an overview: its text, the source, the words that must stand in it, and the Markdown before it."""
 
     text: str
     source: Source
@@ -52,10 +49,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class OverviewAnswer:
-    """The lines of an overview, in order; it is `exact` if typed facts alone state what is asked.
-
-    `doubts` are disagreements of documents that the lines state.
-    """
+    """The lines of an overview, `exact` if typed facts alone state what is asked, and what documents disagree on."""
 
     lines: tuple[Line, ...]
     exact: bool = True

@@ -177,9 +177,8 @@ def nearest_words(extraction: Extraction) -> tuple[Source, ...]:
 
 
 def is_answer(extraction: Extraction, evidence: Evidence, settings: EvidenceSettings) -> bool:
-    """True if the lines are probable enough, and the evidence is sufficient where that is required.
-
-    Sufficient evidence is required if a bound on it is set, or if the search had no vectors.
+    """True if the lines are probable enough, and the evidence sufficient if a bound is set or the search had no
+    vectors.
     """
     bound = settings.rule == "plain" or settings.min_strength > 0 or evidence.similarity is None
     return bool(extraction.quotations) and extraction.answers >= ANSWER_FLOOR and (evidence.sufficient or not bound)

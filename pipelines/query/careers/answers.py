@@ -314,9 +314,8 @@ class _Named:
 
 
 def answer_for_named(person: Person, ask: CareerAsk, spare: Collection[str]) -> ComputedAnswer | None:
-    """The answer about what the question names of a person's career; None unless every word is understood.
-
-    `spare` words say nothing of what is asked, as the person's name.
+    """The answer about what the question names of a career; None unless every word is understood or `spare` (a
+    name).
     """
     bound, marks = ask.place, ask.marks
     named, limit = _named(person, ask.words[:bound]), _named(person, ask.words[bound + 1 :])

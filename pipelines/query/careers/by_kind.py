@@ -46,9 +46,8 @@ _WHOLE = 6  # letters of a word that may be the beginning of a longer one
 
 @dataclass(frozen=True, slots=True)
 class CareerOf:
-    """Whose career is asked about, and what the question names of it: its folded words, and its years.
-
-    `languages` are the programming languages of the stored projects, folded.
+    """Whose career is asked about, the folded words and years of the question, and the stored projects' folded
+    languages.
     """
 
     person: Person

@@ -90,9 +90,8 @@ class ComputedAnswer:
         return [(item.text.removeprefix(own), (item,)) for item in self.items]
 
     def sentence(self, persona: PersonaSettings) -> str:
-        """The answer: `3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`
-
-        In the first person: `I worked 3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`
+        """The answer: `3 years 2 months at Acme: Engineer at Acme (May 2019 - Jul 2022).`, or `I worked 3 years
+        ...`.
         """
         listed = "; ".join(item.text for item in self.items)
         lead = self.mine if persona.voice == "first" and self.mine else f"{self.value}{self.of}"

@@ -30,10 +30,7 @@ _OF_SOURCE = (
 
 @dataclass(frozen=True, slots=True)
 class ConflictSide:
-    """A value that one document states, and its span: offsets in the document, inside `source`.
-
-    The number of `source` is valid only if the writer was shown it.
-    """
+    """A value that one document states, and its span: offsets in the document, inside `source`."""
 
     said: str
     source: Source

@@ -252,9 +252,8 @@ class Project:
 
 
 def corpus_projects(facts: Iterable[Fact], today: date) -> list[Project]:
-    """The projects of all documents: dated ones first, the latest first, then by name.
-
-    Those of a document without a person belong to the only person, if there is one.
+    """The projects of all documents, dated ones first, the latest first; the only person's where a document names
+    nobody.
     """
     held = [fact for fact in facts if isinstance(fact.record, ProjectFacts) or _names_somebody(fact)]
     people = {name: person for person in group_people(held, today) for name in person.documents if person.name}

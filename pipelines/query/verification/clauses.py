@@ -52,10 +52,7 @@ def split_clauses(sentences: tuple[str, ...]) -> tuple[Clause, ...]:
 
 
 def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
-    """(clause, shared words) of a sentence. Two counts joined by `and` (`9 in May and 11 in June`) are two clauses.
-
-    The shared words stand before the first count and belong to both.
-    """
+    """(clause, the shared words before it) of a sentence. `9 in May and 11 in June` are two clauses of one lead."""
     words = read(sentence)
     cuts = [0, *(at for at in range(1, len(words)) if _begins_clause(words, at)), len(words)]
     for first, end in pairwise(cuts):

@@ -217,9 +217,8 @@ _DAYS = frozenset(tokenise(f"Monday Tuesday Wednesday Thursday Friday Saturday S
 
 
 def is_swapped(sentence: str, span: str) -> bool:
-    """True if two names or numbers of a clause change places around the same words (`Ann told Bo`, `Bo told Ann`).
-
-    A passive (`Bo was told by Ann`) turns the order of names round.
+    """True if two names or numbers change places around the same words (`Ann told Bo`, `Bo told Ann`); a passive turns
+    them.
     """
     text, common = stemmed_words(span), frozenset(word.text for word in read(span) if not word.is_name)
     return any(_swaps_in_clause(clause.text, text, common) for clause in split_clauses((strip_markup(sentence),)))

@@ -24,10 +24,7 @@ def strip_markup(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The text without markup, its numbers, units, dates and short forms of `not` in one spelling.
-
-    `half of the readings` is `50 percent of the readings`; the first half of a year is none.
-    """
+    """The text without markup, its numbers, units, dates and short forms of `not` in one spelling."""
     return normalise_figures(strip_markup(text))
 
 

@@ -23,9 +23,8 @@ class LabelledRow:
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A value on the line `text[start:end]`, and what names it: its label, or its row and its column.
-
-    In a table of two columns the row alone is the name.
+    """A value on the line `text[start:end]`, and what names it: its label, or its row and, of several columns, its
+    column.
     """
 
     names: tuple[str, ...]

@@ -45,10 +45,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWord:
-    """A word of a claim with its weight. It is found if its first term is, or all its other terms are.
-
-    `detail` is `name`, `number` or empty.
-    """
+    """A word of a claim with its weight and detail; found if its first term is, or all its other terms are."""
 
     terms: tuple[str, ...]
     weight: float
