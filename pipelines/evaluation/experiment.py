@@ -235,7 +235,6 @@ def compare_systems(
 
 
 def _paired(baseline: Scores, other: Scores, measure: str) -> tuple[list[float], list[float]]:
-    """A measure's values of two systems, topic by topic."""
     return [row[measure] for row in baseline.values()], [other[topic][measure] for topic in baseline]
 
 

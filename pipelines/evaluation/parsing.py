@@ -76,7 +76,6 @@ def same_study(stated: str, found: str) -> bool:
 
 
 def _words(text: str, signs: frozenset[str] = frozenset()) -> list[str]:
-    """The runs of letters, digits and these signs, folded."""
     return "".join(char if char.isalnum() or char in signs else " " for char in fold(text)).split()
 
 

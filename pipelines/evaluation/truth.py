@@ -150,7 +150,6 @@ class TruthEntry:
 
 
 def _worded(value: object) -> str:
-    """The words of a value, Markdown and HTML taken out."""
     return " ".join(plain(str(value)).split())
 
 

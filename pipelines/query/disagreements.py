@@ -179,7 +179,6 @@ def _is_same_subject(one: Source, other: Source) -> bool:
 
 
 def _subjects(source: Source) -> list[set[str]]:
-    """The terms by which the title and each heading name a subject, the innermost last; none is empty."""
     return [terms for title in _titles(source) if (terms := subject_terms(title))]
 
 

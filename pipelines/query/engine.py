@@ -308,7 +308,6 @@ class QueryEngine(BaseQueryEngine):
 
     @property
     def _quoting(self) -> "QueryEngine":
-        """This engine without a language model."""
         return replace(self, llm=None)
 
     @cached_property
@@ -524,7 +523,6 @@ class QueryEngine(BaseQueryEngine):
         return _SearchRetriever(self._bound(filters, audience), similarity_top_k or self.settings.retrieval.top_n)
 
     def _bound(self, filters: Filters | None, audience: Audience | None) -> "QueryEngine":
-        """This engine with other filters and another audience, where given."""
         return replace(self, filters=self.filters if filters is None else filters, audience=audience or self.audience)
 
 

@@ -108,7 +108,6 @@ def _is_opening(line: str) -> bool:
 
 
 def _is_heading(line: str) -> bool:
-    """True for a heading without a marker."""
     return _HEADING.fullmatch(line) is not None and not split_markers(line)[1]
 
 

@@ -133,5 +133,4 @@ def _key(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The text, or as many of its whole words as fit."""
     return text if len(text) <= limit else text[: limit + 1].rpartition(" ")[0] or text[:limit]

@@ -169,7 +169,6 @@ def _units_of(source: Source) -> Iterator[QuotableUnit]:
 
 
 def _is_open(part: Part) -> bool:
-    """True for words that lead in to what follows: no full stop ends them."""
     return not part.text.rstrip("\"'”’»)").endswith(_STOPS)
 
 

@@ -208,5 +208,4 @@ def _overlaps(span: Span, others: Sequence[Span]) -> bool:
 
 
 def _matter(question: str) -> frozenset[str]:
-    """The terms of what a question asks about."""
     return frozenset(tokenise(question)) - _TEMPLATES

@@ -110,7 +110,6 @@ def _currencies() -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The tokens in lower case, but for single letters: a is no ampere."""
     return tuple(match[0].lower() if len(match[0]) > 1 else match[0] for match in _TOKEN.finditer(text))
 
 
@@ -176,7 +175,6 @@ class _Scan:
         return Value(kind, start, stop, self.text[start:stop])
 
     def _joins(self, at: int) -> bool:
-        """True if no space stands before a token."""
         return 0 < at < len(self.tokens) and self.tokens[at - 1].end() == self.tokens[at].start()
 
     def _amount_end(self, at: int) -> int:

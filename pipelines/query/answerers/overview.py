@@ -151,7 +151,6 @@ def _with_status(composed: OverviewAnswer, notices: Sequence[Fact]) -> OverviewA
 
 
 def _first_plain(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines; a single one is no list."""
     return (replace(lines[0], before=""),) if len(lines) == 1 else tuple(lines)
 
 

@@ -239,12 +239,10 @@ def _chosen(
 
 
 def _said(unit: QuotableUnit) -> tuple[Part, ...]:
-    """The parts of a unit and the sentence that leads in to it."""
     return (*filter(None, (unit.lead if unit.kind != "paragraph" else None,)), *unit.parts)
 
 
 def _repeats(one: Part, other: Part) -> bool:
-    """True if two parts share most of their index terms."""
     return jaccard(index_terms(one.text), index_terms(other.text)) >= _REPEATED
 
 

@@ -119,7 +119,6 @@ def _is_one_job_stated_twice(one: Job, other: Job, jobs: Sequence[Job]) -> bool:
 
 
 def _knows_once(fact: Fact, jobs: Sequence[Job]) -> bool:
-    """True if the document of a job states one job at that employer."""
     return _documents_naming(_job_record(fact).company, jobs).count(fact.document_id) == 1
 
 

@@ -326,7 +326,6 @@ def _stated_name(facts: Iterable[Fact]) -> str:
 
 
 def _organisations(facts: Iterable[Fact]) -> set[tuple[str, ...]]:
-    """The words of the names of the employers and schools."""
     return {tuple(word_parts(organisation_of(fact.record))) for fact in facts} - {()}
 
 
@@ -336,7 +335,6 @@ def organisation_of(record: CareerRecord) -> str:
 
 
 def _is_work(fact: Fact) -> bool:
-    """True for a record that does not say by itself whose it is: of a work, or a summary."""
     return isinstance(fact.record, (ProjectFacts, ProjectDetail, TalkFacts, SummaryFacts))
 
 

@@ -210,7 +210,6 @@ def _contact(asked: _Asked) -> OverviewQuestion | None:
 
 
 def _ways(asked: _Asked) -> str:
-    """The ways of reaching somebody that are named."""
     return " ".join(word for word in asked.words if word in words("overview-contacts"))
 
 

@@ -217,7 +217,6 @@ def _step(written: str) -> _Step:
 
 
 def _united(said: Iterable[str]) -> frozenset[str]:
-    """These words, and those of the lists that they name."""
     return frozenset[str]().union(*(words(one[1:]) if one[0] == "@" else {one} for one in said))
 
 

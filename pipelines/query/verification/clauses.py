@@ -69,7 +69,6 @@ def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _text(sentence: str, words: Sequence[TextWord], first: int, end: int) -> str:
-    """The text of words, with the sign after the last of the sentence."""
     return sentence[words[first].start : words[end - 1].end] if first < end else ""
 
 
@@ -205,7 +204,6 @@ def _names(words: Sequence[TextWord]) -> tuple[frozenset[str], ...]:
 
 
 def _is_next(words: Sequence[TextWord], at: int) -> bool:
-    """True if only a space stands before a word."""
     return words[at].start == words[at - 1].end + 1
 
 
