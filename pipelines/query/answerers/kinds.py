@@ -10,7 +10,7 @@ from pipelines.models.embedding import piece_vectors
 from pipelines.query.answer import AnswerEvents
 from pipelines.query.answerers import careers, corpus, overview
 from pipelines.query.answerers.overview import OverviewAnswer
-from pipelines.query.careers.by_kind import CAREER_KINDS, CareerOf, answer_of_kind, words_of_kind
+from pipelines.query.careers.answers import CAREER_KINDS, CareerOf, answer_of_kind, words_of_kind
 from pipelines.query.careers.computed_answer import ComputedAnswer, left_out_note
 from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
 from pipelines.query.context import sources_of_nodes

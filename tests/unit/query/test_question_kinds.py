@@ -4,7 +4,7 @@ import pytest
 
 from pipelines.facts import EducationFacts, LanguageFacts
 from pipelines.models.embedding import MiniLMEmbedding, piece_vectors
-from pipelines.query.careers.by_kind import CareerOf, answer_of_kind
+from pipelines.query.careers.answers import CareerOf, answer_of_kind
 from pipelines.query.careers.people import group_people
 from pipelines.query.question.kind import Kind, grams, kind_model, question_vectors
 from tests.unit.query.careers import TODAY, fact, job
