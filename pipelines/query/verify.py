@@ -10,7 +10,7 @@ from pipelines.answers import Citation, Sentence, Source, VerdictName
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.verification.clauses import split_clauses
-from pipelines.query.verification.details import Passages, best_allowed_verdict, overstated
+from pipelines.query.verification.details import best_allowed_verdict, overstated
 from pipelines.query.verification.misattached import is_misattached
 from pipelines.query.verification.normalise import contains_phrase, count_negations, folded_words, without_attribution
 from pipelines.query.verification.rows import is_of_other_row
@@ -103,7 +103,7 @@ def _judged(claim: str, sources: Sequence[Source], judge: Judge) -> Judgement:
     texts = [snippets[n][start:end] for n, start, end in spans]
     support = probability(features(claim, aligned, judge.embed), judge.weights)
     cited = "\n".join(line.text for line in aligned.lines)
-    most = best_allowed_verdict(claim, Passages(texts[0], "\n".join(texts), cited))
+    most = best_allowed_verdict(claim, texts[0], "\n".join(texts), cited)
     if is_of_other_row(claim, [source.read() for source in sources]):
         most = "unsupported"
     if most == "supported" and is_misattached(claim, aligned):

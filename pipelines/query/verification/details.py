@@ -2,9 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 from pipelines.answers import VerdictName
 from pipelines.query.verification.clauses import split_clauses
@@ -27,33 +25,23 @@ from pipelines.structure import sentences
 from pipelines.text import fold
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
-    """The texts a claim is compared with: its best place, all its places, and all cited text."""
-
-    best: str
-    shown: str
-    cited: str
-
-
-def best_allowed_verdict(claim: str, passages: Passages) -> VerdictName:
-    """The best verdict that the details of a claim allow.
+def best_allowed_verdict(claim: str, best: str, shown: str, cited: str) -> VerdictName:
+    """The best verdict that the details of a claim allow, by its best place, all its places, and all cited text.
 
     `unsupported` if a number, a name or a line of code stands nowhere, a number has another unit, a date differs, or
     only one side has a negation; `partial` if the numbers of negations differ, the two use contrary words (rose, fell;
     he, she), or the same names or numbers stand in other places.
     """
-    said, shown, cited = normalise(claim), normalise(passages.shown), normalise(passages.cited)
+    said, cited = normalise(claim), normalise(cited)
     terms = set(tokenise(cited))
     if numbers_in(said) - (numbers_in(cited) + ambiguous_number_words(cited)):
         return "unsupported"
     if not all(contains_name(name, terms) for name in names_in(said)):
         return "unsupported"
-    if measures_differ(said, shown) or dates_differ(said, cited):
+    if measures_differ(said, normalise(shown)) or dates_differ(said, cited):
         return "unsupported"
-    if bool(count_negations(passages.shown, claim)) != bool(count_negations(claim)) or _code_differs(claim, cited):
+    if bool(count_negations(shown, claim)) != bool(count_negations(claim)) or _code_differs(claim, cited):
         return "unsupported"
-    best = passages.best
     alike = count_negations(best, claim) == count_negations(claim) and not is_swapped(claim, best)
     contrary = is_opposed(claim, best) or reversed_order(claim, best) or overstated(claim, best)
     return "supported" if alike and not contrary else "partial"
@@ -150,13 +138,7 @@ def _doubted(text: str) -> set[str]:
 
 _LONGEST_SENTENCE = 400
 _THAN_WITHIN = 7  # words between a comparative and its `than`
-
-
-class OrderedPair(NamedTuple):
-    """The terms of the earlier and the later event, or of what has more and what has less."""
-
-    first: frozenset[str]
-    second: frozenset[str]
+_Pair = tuple[frozenset[str], frozenset[str]]  # terms of the earlier and the later event, or of what has more and less
 
 
 def reversed_order(claim: str, passage: str) -> bool:
@@ -167,10 +149,10 @@ def reversed_order(claim: str, passage: str) -> bool:
     )
 
 
-def _is_reversed_pair(one: OrderedPair, other: OrderedPair) -> bool | None:
+def _is_reversed_pair(one: _Pair, other: _Pair) -> bool | None:
     """True if one pair is the other reversed; None if they are about other things."""
-    straight = min(_shared(one.first, other.first), _shared(one.second, other.second))
-    crossed = min(_shared(one.first, other.second), _shared(one.second, other.first))
+    straight = min(map(_shared, one, other))
+    crossed = min(map(_shared, one, other[::-1]))
     return None if straight == crossed else crossed > straight
 
 
@@ -178,14 +160,14 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / max(min(len(one), len(other)), 1)
 
 
-def _events(text: str) -> Iterator[OrderedPair]:
+def _events(text: str) -> Iterator[_Pair]:
     """(the earlier, the later) around each word that says which came first."""
     for words in _sentences(text):
         for start, end, name in find_phrases(words, "orders"):
             yield from _ordered_pair(words, start, end, is_turned=name == "later_first")
 
 
-def _degrees(text: str) -> Iterator[OrderedPair]:
+def _degrees(text: str) -> Iterator[_Pair]:
     """(what has more, what has less) around each comparison."""
     for words in _sentences(text):
         for than in (at for at, word in enumerate(words) if word == "than"):
@@ -195,14 +177,14 @@ def _degrees(text: str) -> Iterator[OrderedPair]:
                     break
 
 
-def _ordered_pair(words: Sequence[str], start: int, end: int, *, is_turned: bool) -> Iterator[OrderedPair]:
+def _ordered_pair(words: Sequence[str], start: int, end: int, *, is_turned: bool) -> Iterator[_Pair]:
     """The terms on each side of a phrase; if it opens the sentence, the first side follows the comma."""
     left, right = words[:start], words[end:]
     if not left and "," in right:
         left, right = right[right.index(",") + 1 :], right[: right.index(",")]
     one, other = (frozenset(tokenise(" ".join(side))) for side in ((right, left) if is_turned else (left, right)))
     if one - other and other - one:
-        yield OrderedPair(one - other, other - one)
+        yield one - other, other - one
 
 
 def _sentences(text: str) -> list[list[str]]:

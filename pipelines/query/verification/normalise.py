@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
-from typing import NamedTuple
 
 from pipelines.query.verification.figures import UNITS, normalise_figures
 from pipelines.query.verification.words import LISTS, MONTHS, TextWord, find_phrases, lowered, read
@@ -84,14 +83,6 @@ def contains_name(name: str, terms: Set[str]) -> bool:
     return whole in terms or (bool(parts) and terms >= set(parts))
 
 
-class Measure(NamedTuple):
-    """A number with its unit, and what it is per; each may be empty."""
-
-    number: str
-    unit: str
-    per: str
-
-
 def measures_differ(claim: str, text: str) -> bool:
     """True if a number of the claim has only other units, or is only per other things, in the text; both normalised."""
     units, rates = dict[str, set[str]](), dict[str, set[str]]()
@@ -106,11 +97,11 @@ def measures_differ(claim: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def measures_in(text: str) -> tuple[Measure, ...]:
-    """The numbers of a normalised text with what they measure."""
+def measures_in(text: str) -> tuple[tuple[str, str, str], ...]:
+    """(number, unit, what it is per) of the numbers of a normalised text; the last two may be empty."""
     words = read(text)
     return tuple(
-        Measure(word.text, _unit_after(words, at), _per(words, at + 1))
+        (word.text, _unit_after(words, at), _per(words, at + 1))
         for at, word in enumerate(words)
         if word.is_number and "," not in word.text
     )
