@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
@@ -75,16 +76,15 @@ def unanswered(question: str, text: str, model: str, nearest: Sequence[Source] =
 def write_sentences(
     question: str, written: Sequence[tuple[CitedText, Sentence]], sources: tuple[Source, ...], band: Band, model: str
 ) -> AnswerEvents:
-    """Yield each text after what stands before it, a Footnote where its source is first cited, then the Verdicts.
+    """Yield each text after what stands before it, Footnotes after texts that cite the same, then the Verdicts.
 
     What reads as a marker in a sentence gets round brackets; code stays as it is. `band` is the answer's confidence.
     """
-    shown: set[int] = set()
     texts, sentences = zip(*written, strict=True)
-    for text in texts:
+    for text, after in zip_longest(texts, texts[1:]):
         yield Token(text.before + (text.text if text.is_code else escape_markers(text.text)))
-        yield from (Footnote(n, sources[n - 1]) for n in text.citations if n not in shown)
-        shown.update(text.citations)
+        if after is None or after.citations != text.citations:
+            yield from (Footnote(n, sources[n - 1]) for n in text.citations)
     yield from (Verdict(place, sentence) for place, sentence in enumerate(sentences))
     return Answer(question, True, band, "extractive", model, joined(texts), sentences, sources)
 
