@@ -60,7 +60,6 @@ FILTERS: list[tuple[dict[str, Any], set[str]]] = [
     ({"since": "2019-05-15"}, {README}),
     ({"since": "2019-05-14", "until": "2019-05-14"}, {BLOG}),
     ({"until": "2023-07-01"}, {BLOG, README}),
-    ({"kind": ("table",)}, set()),
     ({"kind": ("text",)}, ALL),
     ({"document": ("README.md",)}, {README}),
     ({"document": ("Ann Lee", f"id-{BLOG}")}, {RESUME, BLOG}),
