@@ -312,7 +312,7 @@ class AnswerSettings(_Stage):
         6, ge=1, le=30, description="limit of an extractive answer; requested lists and code do not count"
     )
     passages: int = Field(
-        10, ge=1, le=100, description="passages from which an extractive answer is taken; at least top_n"
+        20, ge=1, le=100, description="passages from which an extractive answer is taken; at least top_n"
     )
     history_tokens: int = Field(
         800, ge=0, description="earlier turns shown to the language model with a question, at most this many tokens"

@@ -7,7 +7,7 @@ from pipelines.store.tokens import tokenise
 from pipelines.types import Band, Evidence
 
 # Of quotations: probabilities of `unit_scoring.answer_probability`.
-_HIGH, _MEDIUM = 0.87, 0.75
+_HIGH, _MEDIUM = 0.9, 0.75
 _SUPPORTED = 0.5  # share of the sentences below which an answer is hardly one
 _MOST_UNSUPPORTED = 1 / 3  # share of a model's sentences without a source from which on the rest is doubtful too
 _LEAST_HELD = 0.5  # share of the question's terms that one sentence must hold

@@ -182,8 +182,7 @@ def _of_sections(sections: Sequence[DocumentSection], quoted: Sequence[Span]) ->
         if not tells or section.category in CAREER_CATEGORIES or _overlaps(span, quoted):
             continue
         is_file = not subject_terms(title) or "_" in title or bool(PurePath(title).suffix)
-        who = "do the documents" if is_file else f"does ‘{title}’" if " " in title else f"does {title}"
-        yield Proposal(f"What {who} say about ‘{heading}’?", span)
+        yield Proposal(f"{heading}?" if is_file else f"{title}: {heading}?", span)
 
 
 def _short(text: str) -> str:

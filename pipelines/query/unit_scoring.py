@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from llama_index.core.schema import NodeWithScore
@@ -23,25 +22,22 @@ from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import index_terms
 
 Array = NDArray[np.float32]
-SIGNALS = ("reader", "coverage", "passage", "fit", "short", "told")
-ANSWER_SIGNALS = ("reader", "passage", "fitting", "told", *MISSING)
+SIGNALS = ("reader", "passage", "short")
+ANSWER_SIGNALS = ("reader", *MISSING)
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
-_MOST_UNITS = 16  # units that are read
+_MOST_UNITS = 16  # units that are read, and as many again if the reader is sure of none
+_SURE = 1.0  # log-odds of the reader
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words
 _FEW_PARTS = 12  # parts of a unit up to which each is read by itself
-_LEAST_NAMED = 0.4  # share of what a question names below which the units are about something else
-_SURE = 2.0  # log-odds of the reader
 _LEAST_STRENGTH = 0.05  # of the evidence, below which nothing was found
-_DOCUMENT_SHARE = 0.6  # of a name that only another place of the document holds
-_FITS = 0.5  # of `kind_fit`
 _NOT_WORDS = re.compile(r"[-_./]")
 
 
 @dataclass(frozen=True, slots=True)
 class UnitScorer:
-    """Term weights (idf), and the log-odds (n,) of a model that each text answers a question; zeros without a model."""
+    """Term weights (idf), and the log-odds (n,) of a model that each text answers a question."""
 
     weight: Callable[[str], float]
     reads: Callable[[str, Sequence[str]], Array]
@@ -52,9 +48,11 @@ class UnitScorer:
         return idf_share(self.weight, terms, told)
 
 
-def unread(_question: str, texts: Sequence[str]) -> Array:
-    """(n,) zeros: log-odds of texts that no model reads."""
-    return np.zeros(len(texts), np.float32)
+def by_words(question: str, texts: Sequence[str]) -> Array:
+    """(n,) log-odds, -5 to 3, that texts answer, by the share of the question's terms in each: without a model."""
+    asked = index_terms(question)
+    held = [len(asked & index_terms(text)) / max(len(asked), 1) for text in texts]
+    return 8 * np.array(held, np.float32) - 5
 
 
 def build_unit_scorer(weight: Callable[[str], float]) -> UnitScorer:
@@ -65,7 +63,7 @@ def build_unit_scorer(weight: Callable[[str], float]) -> UnitScorer:
             return load_reader().answers(question, texts)
         except FootnoteError as error:
             log_failure("units are ranked by their terms alone", error)
-            return unread(question, texts)
+            return by_words(question, texts)
 
     return UnitScorer(cache(weight), reads)
 
@@ -88,18 +86,15 @@ class ScoredUnits:
         """The units themselves, in order."""
         return tuple(each.unit for each in self.reads)
 
+    def holds_kind(self, units: Sequence[QuotableUnit]) -> bool:
+        """True if one of the units holds the kind of value that is asked for, or none is asked for."""
+        is_exact = self.wanted.kind in EXACT_KINDS and bool(self.wanted.focus)
+        return not is_exact or any(each.fit > 0 and each.unit in units for each in self.reads)
+
     @property
     def best(self) -> int:
         """The index of the unit that scores best."""
         return int(np.argmax(self.scores))
-
-    @cached_property
-    def stated(self) -> tuple[float, float]:
-        """(named, fitting), both 0..1: the most of what is named that stands in and around one part of a unit; and the
-        most of the question that a part says which holds the kind of value that is asked for.
-        """
-        found = [part for each in self.reads for part in _stated(each, self.wanted, self.scorer)]
-        return max(each.named for each in found), max((each.told for each in found if each.fits), default=0.0)
 
     def parts(self, at: int) -> Array:
         """The scores of a unit's sentences, items, rows or lines, which compare within the unit.
@@ -110,8 +105,8 @@ class ScoredUnits:
         each = self.reads[at]
         parts = each.unit.parts
         is_read = each.unit.kind in ("paragraph", "list") and 1 < len(parts) <= _FEW_PARTS
-        read = self.scorer.reads if is_read else unread
-        found = read(self.wanted.as_put, [each.front + part.text for part in parts])
+        texts = [each.front + part.text for part in parts]
+        found = self.scorer.reads(self.wanted.as_put, texts) if is_read else np.zeros(len(parts), np.float32)
         held = [self.scorer.share(self.wanted.asked, own) for own in each.parts]
         scores = [logistic(a) + b + 0.5 * c for a, b, c in zip(found.tolist(), held, each.fits, strict=True)]
         return np.array(scores, np.float32)
@@ -150,14 +145,11 @@ def _weights(name: str, signals: Sequence[str]) -> UnitWeights:
 def score_units(
     units: Sequence[QuotableUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
 ) -> ScoredUnits:
-    """At most sixteen of the units, chosen by their words, with the signals that rank them.
+    """Sixteen of the units, or thirty-two if the reader is sure of none, chosen by their words; with what ranks them.
 
     - `reader`: the log-odds of the reader that the unit under its headings answers.
-    - `coverage`: the share of the question's term weight in the unit, its headings, its lead-in and its title.
     - `passage`: the score of its passage by the best one's.
-    - `fit`: whether a part holds the kind of value that is asked for.
     - `short`: 1 for less than five words.
-    - `told`: 1 in a document that the last answer of the conversation is from.
 
     Args:
         units: That can be quoted.
@@ -166,45 +158,51 @@ def score_units(
         scorer: Term weights and the reader.
     """
     read = [ReadUnit(unit, wanted) for unit in units]
-    lexical = _lexical_signals(read, wanted, ranking, scorer)
-    if len(units) > _MOST_UNITS:
-        rough = _rough(lexical, read, wanted, ranking, scorer)
-        kept = sorted(np.argsort(-rough, kind="stable")[:_MOST_UNITS].tolist())
-        read, lexical = [read[at] for at in kept], lexical[kept]
-    answers = scorer.reads(wanted.as_put, [each.text for each in read])
-    signals = np.concatenate([answers[:, None], lexical], axis=1)
+    if len(read) > _MOST_UNITS:
+        rough = _rough(read, wanted, ranking, scorer)
+        read = [read[at] for at in np.argsort(-rough, kind="stable")[: 2 * _MOST_UNITS]]
+    answers = np.zeros(0, np.float32)
+    while len(answers) < len(read) and (not len(answers) or answers.max() < _SURE):
+        next_texts = [each.text for each in read[len(answers) : len(answers) + _MOST_UNITS]]
+        answers = np.append(answers, scorer.reads(wanted.as_put, next_texts))
+    return _scored(read[: len(answers)], answers, wanted, ranking, scorer)
+
+
+def score_again(scored: ScoredUnits, wanted: QuestionType, ranking: Sequence[NodeWithScore]) -> ScoredUnits:
+    """The same units, in the same order, scored for another question."""
+    read = [ReadUnit(unit, wanted) for unit in scored.units]
+    answers = scored.scorer.reads(wanted.as_put, [each.text for each in read])
+    return _scored(read, answers, wanted, ranking, scored.scorer)
+
+
+def _scored(
+    read: Sequence["ReadUnit"],
+    answers: Array,
+    wanted: QuestionType,
+    ranking: Sequence[NodeWithScore],
+    scorer: UnitScorer,
+) -> ScoredUnits:
+    short = [len(each.unit.text.split()) < _SHORT for each in read]
+    signals = np.stack([answers, _passages(read, ranking), np.array(short, np.float32)], axis=1)
     model = unit_weights()
     scores = ((signals - model.mean) / model.deviation) @ model.weight
     return ScoredUnits(tuple(read), signals, np.asarray(scores, np.float32), wanted, scorer)
 
 
 def answer_signals(scored: ScoredUnits) -> Array:
-    """(len(ANSWER_SIGNALS),) of units: whether the best one answers.
-
-    - `reader`, `passage`: of the best unit, see `score_units`.
-    - `fitting`: see `ScoredUnits.stated`.
-    - `told`: 1 for a follow-up of an answer whose documents are known.
-    - `unnamed`, `priceless`: what the best unit mentions without stating it.
-    """
-    best = dict(zip(SIGNALS, scored.signals[scored.best].tolist(), strict=True))
-    known = (best["reader"], best["passage"], scored.stated[1], float(bool(scored.wanted.told)))
-    return np.array((*known, *missing_of(scored.wanted, scored.units[scored.best])), np.float32)
+    """(len(ANSWER_SIGNALS),) of the best unit: the reader's log-odds, and what it mentions without stating it."""
+    best = scored.best
+    return np.array((scored.signals[best, 0], *missing_of(scored.wanted, scored.units[best])), np.float32)
 
 
 def answer_probability(scored: ScoredUnits, strength: float) -> float:
     """The probability (0..1) that the best unit answers.
 
-    It is 0 if most of what the question names stands near no unit, if no part that holds the kind of value that is
-    asked for has a word of the question beside it and the reader is sure of no unit that holds such a value, or with
-    almost no evidence (`strength`, 0..1).
+    It is 0 with almost no evidence (`strength`, 0..1).
 
     Source: Platt, Advances in Large Margin Classifiers, 1999 (a logistic model over scores).
     """
-    named, fitting = scored.stated
-    is_exact = scored.wanted.kind in EXACT_KINDS and bool(scored.wanted.focus)
-    read, fits = (scored.signals[:, SIGNALS.index(name)] for name in ("reader", "fit"))
-    is_sure = bool((read[fits >= _FITS] >= _SURE).any())
-    if named < _LEAST_NAMED or (is_exact and not fitting and not is_sure) or strength < _LEAST_STRENGTH:
+    if strength < _LEAST_STRENGTH:
         return 0.0
     model = answer_weights()
     scaled = (answer_signals(scored) - model.mean) / model.deviation
@@ -240,55 +238,33 @@ class ReadUnit:
         self.fit = max(self.fits)
 
 
-def _lexical_signals(
+def _rough(
     read: Sequence[ReadUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
 ) -> Array:
-    """(n, len(SIGNALS) - 1): the signals that need no reader."""
-    best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
-    found = [
-        (
-            scorer.share(wanted.asked, each.body | each.above | each.title),
-            _passage_score(each.unit, ranking) / best,
-            each.fit,
-            len(each.unit.text.split()) < _SHORT,
-            each.unit.source.document_id in wanted.told,
-        )
-        for each in read
-    ]
-    return np.array(found, np.float32).reshape(-1, len(SIGNALS) - 1)
+    """(n,) the score by which units are chosen to be read.
 
-
-def _rough(
-    lexical: Array, read: Sequence[ReadUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
-) -> Array:
-    """The score (n,) by which units are chosen to be read."""
-    named = dict(zip(SIGNALS[1:], lexical.T, strict=True))
+    It sums the share of the question's term weight in a unit, its headings, its lead-in and its title; the largest in a
+    part of it and beside it; the score of its passage by the best one's; and half of: whether a part holds the kind of
+    value that is asked for, whether the last answer is from its document, and the place of its document.
+    """
     places = {
         name: place
         for place, name in enumerate(dict.fromkeys(str(hit.node.metadata["document_id"]) for hit in ranking), start=1)
     }
-    document = np.array([1 / places.get(each.unit.source.document_id, len(places) + 1) for each in read], np.float32)
-    told = np.array([max(scorer.share(wanted.asked, own | each.near) for own in each.parts) for each in read])
-    held = named["coverage"] + named["passage"] + 0.5 * (named["fit"] + named["told"] + document)
-    return np.asarray(held + told, np.float32)
+    found = [
+        scorer.share(wanted.asked, each.body | each.above | each.title)
+        + max(scorer.share(wanted.asked, own | each.near) for own in each.parts)
+        + 0.5 * (each.fit + (document in wanted.told) + 1 / places.get(document, len(places) + 1))
+        for each in read
+        for document in (each.unit.source.document_id,)
+    ]
+    return np.asarray(np.array(found, np.float32) + _passages(read, ranking), np.float32)
 
 
-class _Stated(NamedTuple):
-    """Shares (0..1) of a question that a part of a unit states: of what it names, and of all; and if its kind fits."""
-
-    named: float
-    told: float
-    fits: bool
-
-
-def _stated(each: ReadUnit, wanted: QuestionType, scorer: UnitScorer) -> Iterator[_Stated]:
-    """The shares that each part of a unit states, with the parts and headings around it."""
-    whole = _DOCUMENT_SHARE * scorer.share(wanted.names, each.body | each.above | each.title)
-    for at, part in enumerate(each.parts):
-        beside = part.union(*each.parts[max(at - 1, 0) : at + 2])
-        named = max(scorer.share(wanted.names, beside | each.above), whole)
-        told = named**2 * scorer.share(wanted.focus, beside | each.near) ** 0.5
-        yield _Stated(named, told, each.fits[at] >= _FITS)
+def _passages(read: Sequence[ReadUnit], ranking: Sequence[NodeWithScore]) -> Array:
+    """(n,) the score of each unit's passage by the best one's."""
+    best = max((hit.score or 0.0 for hit in ranking), default=0.0) or 1.0
+    return np.array([_passage_score(each.unit, ranking) / best for each in read], np.float32)
 
 
 def _passage_score(unit: QuotableUnit, ranking: Sequence[NodeWithScore]) -> float:

@@ -1,7 +1,7 @@
 """Fit which unit of quotation answers a question, and whether the best one does, with ten folds by document.
 
-The questions are the twins of `data/reader_twins.jsonl` and those of the portfolios of `data/eval` and of each --also,
-each of which counts four times; the reader was fitted on none of them.
+The questions are those of the portfolios of `data/units`, of `data/eval` and of each --also; the reader was fitted on
+none of them.
 
 `--fit` writes the weights, `--fit-answers` those of the second model alone.
 """
@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.settings import get_settings
-from data.reader_portfolios import PORTFOLIOS as READER_PORTFOLIOS
-from data.reader_portfolios import unpacked
+from data.reader_portfolios import UNITS, unpacked
 from pipelines.evaluation.answers import turns_before
 from pipelines.evaluation.corpus import portfolio_engine
 from pipelines.evaluation.datasets import Quote, Topic, load_topics
@@ -49,7 +48,6 @@ PORTFOLIOS = tuple(
     if path.parent.name != _READ
 )
 _NOT_QUOTED = frozenset({"career", "portfolio", "conflict"})  # facts answer
-_WEIGHT = 4.0  # of a question as visitors ask it, beside a twin
 _SHORT = 15  # characters of a unit that any quote may hold by chance
 FOLDS, PENALTY, STEPS, RATE = 10, 5.0, 300, 0.1
 Array = NDArray[np.float64]
@@ -63,16 +61,15 @@ class Judged:
     scored: ScoredUnits
     right: NDArray[np.bool_]
     answerable: bool
-    weight: float
 
 
-def judged(engine: QueryEngine, topics: Sequence[Topic], weight: float) -> list[Judged]:
+def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
     """The topics of which units were scored."""
     found = []
     for topic in (topic for topic in topics if topic.kind not in _NOT_QUOTED):
         if (scored := scored_units(engine, topic)) is not None:
             group = topic.quotes[0].document if topic.quotes else topic.id
-            found.append(Judged(group, scored, np.array(right_units(scored, topic)), topic.answerable, weight))
+            found.append(Judged(group, scored, np.array(right_units(scored, topic)), topic.answerable))
     return found
 
 
@@ -120,7 +117,7 @@ def fit(questions: Sequence[Judged]) -> UnitWeights:
         for own, question in zip(scaled, known, strict=True):
             odds = np.exp(own @ weight - (own @ weight).max())
             wanted = odds * question.right / (odds * question.right).sum()
-            slope += question.weight * (wanted - odds / odds.sum()) @ own / len(known)
+            slope += (wanted - odds / odds.sum()) @ own / len(known)
         momentum = 0.9 * momentum + slope
         weight = weight + RATE * momentum
     return UnitWeights(mean, deviation, weight)
@@ -132,7 +129,7 @@ def rescored(question: Judged, weights: UnitWeights) -> Judged:
     return replace(question, scored=replace(question.scored, scores=np.asarray(scores)))
 
 
-Row = tuple[Array, bool, float]  # signals of the best unit, whether it is right, the weight of the question
+Row = tuple[Array, bool]  # signals of the best unit, and whether it is right
 
 
 def answer_rows(questions: Sequence[Judged], weights: UnitWeights) -> list[Row]:
@@ -141,18 +138,18 @@ def answer_rows(questions: Sequence[Judged], weights: UnitWeights) -> list[Row]:
     for question in (rescored(each, weights) for each in questions):
         is_right = bool(question.right[question.scored.best])
         if is_right or not question.answerable:
-            rows.append((answer_signals(question.scored).astype(np.float64), is_right, question.weight))
+            rows.append((answer_signals(question.scored).astype(np.float64), is_right))
     return rows
 
 
 def fit_answers(rows: Sequence[Row]) -> UnitWeights:
     """A logistic model of whether the best unit is right; gradient steps with momentum, L2 penalty."""
-    signals, right, times = (np.array([row[place] for row in rows], np.float64) for place in range(3))
+    signals, right = (np.array([row[place] for row in rows], np.float64) for place in range(2))
     mean, deviation = signals.mean(axis=0), signals.std(axis=0) + 1e-6
     scaled = np.concatenate([(signals - mean) / deviation, np.ones((len(rows), 1))], axis=1)
     weight, momentum = np.zeros(scaled.shape[1]), np.zeros(scaled.shape[1])
     for _ in range(10 * STEPS):
-        missed = times * (right - 1 / (1 + np.exp(-scaled @ weight)))
+        missed = right - 1 / (1 + np.exp(-scaled @ weight))
         momentum = 0.9 * momentum + missed @ scaled / len(rows) - np.append(weight[:-1], 0.0) / len(rows)
         weight = weight + RATE * momentum
     return UnitWeights(mean, deviation, weight[:-1], float(weight[-1]))
@@ -179,7 +176,7 @@ def held_out(questions: Sequence[Judged]) -> dict[str, float]:
         for question in (rescored(each, weights) for each in others if each.right.any()):
             order = np.argsort(-question.scored.scores, kind="stable")
             places.append(tuple(float(question.right[order[:depth]].any()) for depth in (1, 2, 3)))
-        for signals, right, _ in answer_rows(others, weights):
+        for signals, right in answer_rows(others, weights):
             told.append((model.intercept + float((signals - model.mean) / model.deviation @ model.weight), right))
     first, second, third = np.mean(places, axis=0)
     return {"first": first, "among two": second, "among three": third, "auc": _auc(told)}
@@ -199,14 +196,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--fit-answers", action="store_true", help="write whether the best answers, and keep the rest")
     chosen = parser.parse_args(arguments)
     questions: list[Judged] = []
-    sets = [(topics, documents, _WEIGHT) for topics, documents in (*PORTFOLIOS, *chosen.also)]
     with tempfile.TemporaryDirectory() as folder:
-        for portfolio in READER_PORTFOLIOS:
-            topics, documents = unpacked(portfolio, Path(folder) / portfolio.stem, twins=True)
-            sets += [(topics, documents, 1.0)] if topics.stat().st_size else []
-        for place, (topics, documents, weight) in enumerate(sets):
+        unread = [unpacked(portfolio, Path(folder) / portfolio.stem) for portfolio in UNITS]
+        for place, (topics, documents) in enumerate((*unread, *PORTFOLIOS, *chosen.also)):
             engine = portfolio_engine(get_settings(), documents, name=f"units{place}")
-            questions += judged(engine, load_topics(topics), weight)
+            questions += judged(engine, load_topics(topics))
     show({"questions": len(questions), **held_out(questions)})
     if chosen.fit or chosen.fit_answers:
         weights = fit(questions) if chosen.fit else unit_weights()

@@ -1,14 +1,14 @@
-"""The questions that the reader is fitted on."""
+"""The questions that the reader, and the weights of its signals, are fitted on."""
 
 from pathlib import Path
 
 import pytest
 
-from data.reader_portfolios import PORTFOLIOS, unpacked
+from data.reader_portfolios import READER, UNITS, unpacked
 from pipelines.evaluation.datasets import load_topics
 
 
-@pytest.mark.parametrize("portfolio", PORTFOLIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("portfolio", [*READER, *UNITS], ids=lambda path: path.stem)
 def test_every_quote_of_a_question_stands_in_its_document(portfolio: Path, tmp_path: Path) -> None:
     path, documents = unpacked(portfolio, tmp_path)
     topics = load_topics(path)

@@ -40,6 +40,7 @@ from pipelines.query.unit_scoring import (
     answer_probability,
     build_unit_scorer,
     heading_with_value,
+    score_again,
     score_units,
 )
 from pipelines.query.verification.normalise import count_negations
@@ -62,7 +63,7 @@ _LONGEST_HEADING = 80  # characters of a heading that is shown above a list or c
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
 _WHOLE_WEIGHT = 0.25  # for a part of the question, of the score for the whole question
 _REPEATED = 0.6  # shared index terms from which a part repeats another
-ANSWER_FLOOR = 0.32  # probability from which the units count as an answer
+ANSWER_FLOOR = 0.45  # probability from which the units count as an answer
 NO_SENTENCE, NAMES_NOTHING = "no sentence of the nearest passages says it", "it names nothing to look for"
 
 
@@ -127,7 +128,7 @@ def extract(
         return Extraction(question, (), 0.0)
     scored = score_units(every, question, ranking, scorer)
     parts = question_parts(intent, question)
-    of_parts = [score_units(scored.units, part, ranking, scorer) for part in parts]
+    of_parts = [score_again(scored, part, ranking) for part in parts]
     first: dict[int, ScoredUnits] = {}
     for own in of_parts:
         first.setdefault(int(np.argmax(own.scores + _WHOLE_WEIGHT * scored.scores)), own)
@@ -138,6 +139,8 @@ def extract(
     if (at := _stating(scored, question)) is not None:
         first = {at: first.get(at, scored), **first}
     quotations = _chosen(scored, first, question, max_sentences)
+    if not scored.holds_kind([each.unit for each in quotations]):
+        answers = 0.0  # no number for "how many", no day for "when"
     if question.kind == "how" or asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
     return Extraction(question, tuple(quotations), answers, scored)

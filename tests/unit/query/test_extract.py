@@ -21,7 +21,7 @@ from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.question.form import classify_question, states_change
 from pipelines.query.question.understand import analyse
 from pipelines.query.quotable_units import QuotableSources, quotable_units
-from pipelines.query.unit_scoring import UnitScorer, unread
+from pipelines.query.unit_scoring import UnitScorer, build_unit_scorer, by_words
 from pipelines.store.tokens import index_terms
 from pipelines.text import plain
 from pipelines.types import Evidence
@@ -40,7 +40,8 @@ def overlap(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
 
 NOTHING = classify_question(analyse("?"))
 RULER = UnitScorer(lambda _: 1.0, overlap)
-BARE = UnitScorer(lambda _: 1.0, unread)  # by terms alone
+BARE = UnitScorer(lambda _: 1.0, by_words)
+READER = build_unit_scorer(lambda _: 1.0)
 
 
 def read(
@@ -178,15 +179,18 @@ def test_each_of_two_questions_has_its_best_line() -> None:
         "The Acme yard did open on 4 May 1904. The Acme yard was there to open in 1906."
         " The Acme yard did open with a band. Many years went by. It closed because the river had silted up."
     )
-    found = picked("When did the Acme yard open, and why did it close?", text, limit=2)
-    assert found == ["The Acme yard did open on 4 May 1904.", "It closed because the river had silted up."]
+    found = read("When did the Acme yard open, and why did it close?", text, limit=2, ruler=READER)
+    assert [line.text for line in found.picks] == [
+        "The Acme yard did open on 4 May 1904.",
+        "It closed because the river had silted up.",
+    ]
 
 
 def test_a_comparison_of_two_things_quotes_a_line_of_each() -> None:
-    found = read("Compare Acme and Beta", "Acme is a yard in Leith.", "Beta is a mill in Oslo.", limit=2)
-    assert [line.text for line in found.picks] == ["Acme is a yard in Leith.", "Beta is a mill in Oslo."]
-    assert found.answers > 0.5
-    assert told("Compare Acme and Omega", "Acme is a yard in Leith.", "Beta is a mill in Oslo.") == 0.0
+    lines = "Acme is a yard in Leith.", "Beta is a mill in Oslo."
+    found = read("Compare Acme and Beta", *lines, limit=2, ruler=READER)
+    assert {line.text for line in found.picks} == set(lines)
+    assert read("Compare Acme and Omega", *lines, ruler=READER).answers < 0.5 * found.answers
 
 
 def test_a_request_for_whatever_there_is_quotes_nothing_and_says_why() -> None:
@@ -207,7 +211,8 @@ def test_lines_that_tell_what_is_asked_of_what_is_named_answer() -> None:
 
 
 def test_a_question_that_names_what_is_nowhere_near_is_not_answered() -> None:
-    assert told("Does Ann know Rust and Swift?", "Ann knows the harbour and the crane.") == 0.0
+    found = read("Does Ann know Rust and Swift?", "Ann knows the harbour and the crane.", ruler=READER)
+    assert found.answers < ANSWER_FLOOR
 
 
 def test_a_document_that_does_not_name_what_the_question_names_is_not_quoted() -> None:
