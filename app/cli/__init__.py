@@ -11,6 +11,7 @@ from app.cli import (
     bench,
     chat,
     evaluate,
+    export,
     facts,
     feedback,
     ingest,
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _module in (init, ingest, status, search, ask, facts, chat, serve, runs, maintenance):
+for _module in (init, ingest, status, search, ask, facts, chat, serve, runs, export, maintenance):
     app.add_typer(_module.verbs)
 for _name, _group in (
     ("db", maintenance.db), ("models", models.group), ("eval", evaluate.group), ("bench", bench.group),
