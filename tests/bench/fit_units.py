@@ -76,11 +76,8 @@ def judged(engine: QueryEngine, topics: Sequence[Topic]) -> list[Judged]:
 def scored_units(engine: QueryEngine, topic: Topic) -> ScoredUnits | None:
     """The units that are read for a question; None if nothing was found that can be quoted."""
     turns = turns_before(engine, topic)
-    for attempt in engine.active.attempts():
-        with attempt as index:
-            request = engine._request(topic.question, top_n=engine.passages, history=turns)
-            search = engine._begin(request, index)
-            found = extract_from(retrieve_context(search), search, 1.0)
+    request = engine._request(topic.question, top_n=engine.passages, history=turns)
+    found, _, _ = engine._begun(request, lambda search: extract_from(retrieve_context(search), search, 1.0))
     return found.scored
 
 
