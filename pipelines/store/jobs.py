@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, and_, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Engine, and_, func, insert, or_, select, update
 
 from pipelines.errors import RetrievalError
-from pipelines.store.database import read_rows, reading, writing
+from pipelines.store.database import read_rows, writing
 from pipelines.store.schema import job_files, jobs
 from pipelines.types import IngestItem
 
@@ -229,14 +229,6 @@ def files_of_job(engine: Engine, job_id: int) -> list[JobFile]:
 def waiting_files(engine: Engine, job: ClaimedJob) -> list[JobFile]:
     """The files of a job that have no outcome yet."""
     return [file for file in files_of_job(engine, job.id) if not file.outcome]
-
-
-def has_work(engine: Engine) -> bool:
-    """True if a job waits or runs."""
-    with reading(engine, "looking for jobs") as connection:
-        return bool(
-            connection.execute(text("SELECT EXISTS (SELECT FROM jobs WHERE state IN ('waiting', 'running'))")).scalar()
-        )
 
 
 def _mine(job: ClaimedJob) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from app.chat_engine import ChatEngine, build_chat_engine
 from app.worker import JobWorker
 from config.settings import Settings
-from pipelines.store.jobs import JobFile, has_work
+from pipelines.store.jobs import JobFile, list_jobs
 from pipelines.store.runs import list_runs
 
 KILN = b"# Kiln\n\nThe anagama kiln at Dunsyre was built by Ruth Aldous.\n"
@@ -129,7 +129,7 @@ def test_a_job_of_a_killed_worker_is_finished_by_another_with_every_file(chat: C
     process.send_signal(signal.SIGKILL)
     process.communicate()
     engine = chat.ingestion().database.engine
-    assert has_work(engine)
+    assert [each.state for each in list_jobs(engine)] == ["running"]
     with engine.begin() as connection:
         connection.execute(text("UPDATE jobs SET beat_at = beat_at - interval '16 seconds'"))
     work(chat)

@@ -20,7 +20,6 @@ from pipelines.store.jobs import (
     end_job,
     expect_files,
     files_of_job,
-    has_work,
     list_jobs,
     renew_claim,
     retry_job,
@@ -84,7 +83,7 @@ def test_every_file_is_accounted_for(engine: Engine) -> None:
     assert [(file.outcome, file.message, file.nodes) for file in files_of_job(engine, job.id)] == [
         ("added", "", 2), ("failed", "It is empty.", 0), ("added", "", 2)
     ]  # fmt: skip
-    assert not has_work(engine)
+    assert claim_job(engine, "two") is None
 
 
 def test_the_job_of_a_silent_worker_is_anothers_and_the_silent_one_writes_nothing(engine: Engine) -> None:
