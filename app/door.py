@@ -24,7 +24,7 @@ from pipelines.query.pack import Pack, pack_answer
 from pipelines.query.search import Request
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, document_details
-from pipelines.store.documents import find_documents, lines_of, load_document, names_of_documents, passage
+from pipelines.store.documents import document_links, find_documents, lines_of, load_document, passage
 from pipelines.store.facts import read_facts, stated_people
 from pipelines.store.known_names import only_person
 from pipelines.store.originals import original_path
@@ -186,7 +186,7 @@ class Door:
         """
         with reading(self.database, "finding a document") as connection:
             ids = find_documents(connection, named)
-            seen = names_of_documents(connection, ids, self.audience)
+            seen = document_links(connection, ids, self.audience)
         if seen:
             return next(each for each in ids if each in seen)
         near = get_close_matches(named, [document.name for document in self.shelf().documents], 1)

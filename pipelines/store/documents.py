@@ -385,14 +385,6 @@ def structures(
     return found
 
 
-def names_of_documents(connection: Connection, document_ids: Iterable[str], audience: Audience) -> dict[str, str]:
-    """The name of each of these documents that this audience may see."""
-    statement = select(documents.c.id, documents.c.name).where(
-        documents.c.id.in_(list(document_ids)), seen_by(audience)
-    )
-    return {row.id: row.name for row in connection.execute(statement)}
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentLinks:
     """A document's name, its address, and the address that shows its lines."""

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from pipelines.answers import Answer
 from pipelines.errors import NotFound, RetrievalError, TooLarge
 from pipelines.store.database import read_rows, reading, writing
-from pipelines.store.documents import names_of_documents
+from pipelines.store.documents import DocumentLinks, document_links
 from pipelines.store.schema import feedback, queries
 from pipelines.types import Audience, Trace
 
@@ -248,8 +248,8 @@ def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict
         statement = statement.where(queries.c.audience == audience, feedback.c.audience == audience)
     with reading(engine, "reading feedback") as connection:
         rows = [dict(row._mapping) for row in connection.execute(statement)]
-        named = names_of_documents(connection, {row["document_id"] for row in rows}, audience)
-    documents = [named.get(row.pop("document_id"), "") for row in rows]
+        links = document_links(connection, {row["document_id"] for row in rows}, audience)
+    documents = [links.get(row.pop("document_id"), DocumentLinks()).name for row in rows]
     return [jsonable({**row, "document": name}) for row, name in zip(rows, documents, strict=True)]
 
 

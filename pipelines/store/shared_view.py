@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from pipelines.answers import Answer
-from pipelines.store.documents import names_of_documents
+from pipelines.store.documents import document_links
 from pipelines.types import Audience
 
 HIDDEN = "Part of this answer is not shown: its documents are private or no longer there."
@@ -17,7 +17,7 @@ def as_seen(connection: Connection, answer: Answer, audience: Audience) -> Answe
     What names other documents (near copies, titles in notes, suggested questions) goes with the first hidden source.
     """
     every = (*answer.sources, *answer.nearest)
-    seen = names_of_documents(connection, {source.document_id for source in every}, audience)
+    seen = document_links(connection, {source.document_id for source in every}, audience)
     if all(source.document_id in seen for source in every):
         return _without_names(answer)
     hidden = {source.n for source in answer.sources if source.document_id not in seen}
