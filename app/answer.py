@@ -243,7 +243,7 @@ def clipped(words: str, most: int) -> str:
 
 
 def alerts(exchange: Exchange) -> Iterator[str]:
-    """What a reader must know before they believe the answer."""
+    """The notes that a reader needs before they believe the answer."""
     answer = exchange.answer
     if answer is None:
         stopped = "" if exchange.problem else "Stopped. "

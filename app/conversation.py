@@ -71,7 +71,7 @@ class Exchange:
         )
 
     def message(self) -> Message:
-        """What is stored of it."""
+        """The message that is stored of it."""
         state: MessageState = "stopped" if self.is_stopped else "asked"
         return Message(
             question=self.question,
@@ -151,7 +151,7 @@ class Exchange:
 
     @property
     def doing(self) -> str:
-        """What is done for the answer now."""
+        """The step that is done for the answer now."""
         if self.sentences:
             count = len(self.sentences)
             return f"Checking the sentences against their sources: {count} checked "
@@ -161,7 +161,7 @@ class Exchange:
 
     @property
     def standing_in(self) -> str:
-        """What is said above a quotation that stands in for the answer; empty if none does."""
+        """The words above a quotation that stands in for the answer; empty if none does."""
         return f"While {self.reader} reads, in the words of the documents:" if self.preview and not self.pieces else ""
 
     def turn(self) -> Turn:

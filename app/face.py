@@ -16,7 +16,7 @@ def title(persona: PersonaSettings) -> str:
 
 
 def heading(persona: PersonaSettings) -> str:
-    """What stands above an empty conversation."""
+    """The heading of an empty conversation."""
     if persona.greeting:
         return persona.greeting
     if persona.voice == "first":
@@ -25,14 +25,14 @@ def heading(persona: PersonaSettings) -> str:
 
 
 def placeholder(persona: PersonaSettings, *, adds_files: bool) -> str:
-    """What stands in the empty question box."""
+    """The words in the empty question box."""
     about = f"about {persona.name}" if persona.name else "about these documents"
     asked = "Ask me anything about my work" if persona.voice == "first" else f"Ask {about}"
     return f"{asked}, or add documents" if adds_files else asked
 
 
 def nothing_yet(persona: PersonaSettings) -> str:
-    """What a visitor reads where no document is public."""
+    """The words for a visitor where no document is public."""
     if persona.voice == "first":
         return "I have not published any documents here yet."
     return f"{persona.name or 'The owner'} has not published any documents here yet."

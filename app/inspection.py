@@ -112,7 +112,7 @@ def outcome_of(row: Mapping[str, Any]) -> str:
 
 
 def understood(intent: Mapping[str, Any]) -> list[str]:
-    """What was understood of a question."""
+    """The question as it was understood."""
     parts = [f"searched for {intent['search_text']!r}"] if intent["search_text"] != intent["question"] else []
     parts += [f"{name}: {', '.join(map(str, intent[name]))}" for name in _UNDERSTOOD if intent.get(name)]
     if meant := read_as(intent.get("condensed", ""), intent.get("condensed_by", ""), intent.get("added", ())):

@@ -41,7 +41,7 @@ def page_picture(pdf: Path, page: int, lines: Sequence[LineBox]) -> dict[str, An
 
 
 def drawn_page(pdf: Path, page: int, lines: Sequence[LineBox]) -> dict[str, Any]:
-    """What `page_picture` gives, drawn in this process.
+    """The picture of `page_picture`, drawn in this process.
 
     Raises:
         PdfiumError: If the file cannot be read.

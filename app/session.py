@@ -189,7 +189,7 @@ def open_fact(n: object) -> None:
 
 
 def last_problem() -> tuple[str, str] | None:
-    """What went wrong with the last upload or removal, and what to do."""
+    """The fault of the last upload or removal, and what to do."""
     problem: tuple[str, str] | None = st.session_state.get("problem")
     return problem
 

@@ -180,17 +180,17 @@ ONLY_NEAR = "Only near, not an answer"
 
 
 def near_heading(model: str) -> str:
-    """What is said above the nearest words of an abstention, and above the people whom a question fits."""
+    """The words above the nearest words of an abstention, and above the people whom a question fits."""
     return "Who fits" if model == ASKED_BACK else ONLY_NEAR
 
 
 def offers(model: str, *, answered: bool) -> str:
-    """What is said above the questions that may be asked next."""
+    """The words above the questions that may be asked next."""
     return "You could ask next" if answered else "You may mean" if model == ASKED_BACK else "These have an answer"
 
 
 def added(pairs: Iterable[Sequence[str]]) -> str:
-    """What a follow-up took from the conversation: `it = saltlick, + the words that were left unsaid`."""
+    """The words that a follow-up took from the conversation: `it = saltlick, + the words that were left unsaid`."""
     return ", ".join(f"{said} = {meant}" if said else f"+ {meant}" for said, meant in pairs)
 
 

@@ -45,7 +45,7 @@ def is_link(words: str) -> bool:
 
 
 def phones_in(text: str) -> Iterator[str]:
-    """What may be a telephone number, by its digits: dates with months are, too."""
+    """The spans that may be telephone numbers, by their digits: dates with months are, too."""
     for found in _PHONE.finditer(text):
         if _MIN_PHONE <= sum(map(str.isdigit, found[0])) <= _MAX_PHONE:
             yield found[0].strip()

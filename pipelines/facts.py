@@ -71,7 +71,7 @@ class ProjectFacts(_WithDates):
 
 
 class ProjectDetail(_WithSpan):
-    """What a README states of its project beside the purpose: `value` are its own words, on one line."""
+    """A statement of a README on its project beside the purpose: `value` are its own words, on one line."""
 
     type: Literal["project_detail"] = "project_detail"
     name: str

@@ -311,7 +311,7 @@ class QueryIntent:
 
     @property
     def wording(self) -> str:
-        """What rules read: the standalone form of a follow-up, else the question proper with its typos corrected."""
+        """The text for rules: the standalone form of a follow-up, else the question proper with its typos corrected."""
         return self.search_text if self.follow_up else self.proper or self.corrected or self.question
 
 

@@ -35,7 +35,7 @@ def everywhere_button(exchange: Exchange, key: str) -> None:
 
 
 def under_answer(engine: ChatEngine, exchange: Exchange, key: str, *, is_last: bool) -> None:
-    """What can be done with an answer: of the last one in a row, of an earlier one in a menu."""
+    """The actions on an answer: of the last one in a row, of an earlier one in a menu."""
     if is_last:
         with st.container(key="actions", horizontal=True, vertical_alignment="center", gap="small"):
             _once_more(engine, exchange)

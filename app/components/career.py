@@ -26,7 +26,7 @@ Bar = tuple[date, date, Fact]
 
 @dataclass(frozen=True, slots=True)
 class CareerRow:
-    """What is stated of one thing: `years` as stated, and its bars, each with the fact that it opens."""
+    """The statements of one thing: `years` as stated, and its bars, each with the fact that it opens."""
 
     kind: str
     title: str
@@ -47,7 +47,7 @@ class Career:
 
 
 def career_of(person: Person, today: date) -> Career:
-    """What is stated of a person, by kind."""
+    """The facts that are stated of a person, by kind."""
     rows = sorted(_rows(person, today), key=lambda row: _KINDS.index(row.kind))
     facts = list(dict.fromkeys(fact for row in rows for fact in row.stated))
     exchange = Exchange("", sources={n: fact_source(fact, n) for n, fact in enumerate(facts, start=1)})

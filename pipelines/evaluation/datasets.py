@@ -16,7 +16,7 @@ _Row = TypeVar("_Row")
 
 
 def json_lines(path: Path, read: Callable[[Mapping[str, Any]], _Row], hint: str) -> Iterator[_Row]:
-    """What `read` makes of each line of a JSON Lines file; blank lines are passed over.
+    """The value that `read` makes of each line of a JSON Lines file; blank lines are passed over.
 
     Raises:
         SourceError: If the file cannot be read, or a line is not what `read` takes.

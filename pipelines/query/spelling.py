@@ -43,6 +43,6 @@ def _runs(text: str) -> list[str]:
 
 
 def correction_note(word: str, spellings: list[str]) -> str:
-    """What the reader is told of a word that was searched for in another spelling."""
+    """The note on a word that was searched for in another spelling."""
     found = " or ".join(f'"{spelling}"' for spelling in spellings)
     return f'"{word}" was not found; searched for {found}.'

@@ -135,7 +135,7 @@ def _place(node: TextNode) -> tuple[int | None, int | None, str]:
 
 
 def lifted(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """What the metadata of another program state of a document, where filters and boosts look for it."""
+    """The statements of another program's metadata on a document, where filters and boosts look for them."""
     return {
         key: stated[key]
         for key, kind in _LIFTED.items()

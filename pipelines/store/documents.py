@@ -278,7 +278,7 @@ def from_row(row: Mapping[Any, Any]) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSection:
-    """What stands under a heading, that included: `document.text[start:end]`."""
+    """The text under a heading, that included: `document.text[start:end]`."""
 
     document_id: str
     title: str

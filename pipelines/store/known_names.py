@@ -101,7 +101,7 @@ class NameIndex:
         return [span for _, span in self._found(text)]
 
     def kind_of(self, name: str) -> NameKind | None:
-        """What a name is of: `person`, `project`, or `other` (a company, a document); None where it is not known."""
+        """The kind of a name: `person`, `project`, or `other` (a company, a document); None where it is not known."""
         own = frozenset(word_parts(name))
         if own and any(own <= name_words(person) for person in self.people):
             return "person"

@@ -54,8 +54,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class CorpusAnswer:
-    """What the database says of its documents: the sentence that opens the answer, and the documents with their
-    sources.
+    """The answer of the database on its documents: an opening sentence, and the documents with their sources.
 
     `terms` are the index terms that are looked for in each source; without any its beginning is shown.
     """

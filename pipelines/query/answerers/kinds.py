@@ -68,7 +68,7 @@ class _OfKind:
 
 
 def find(search: Search) -> Found | None:
-    """What typed facts say to a question of its kind, of the person whom it is about; None for others."""
+    """The answer of typed facts to a question of its kind, about the person whom it means; None for others."""
     intent = search.intent
     if search.llm or intent.greeting or intent.phrases or classify_question(intent).kind in _NO_FACT:
         return None  # a language model knows by itself what is asked

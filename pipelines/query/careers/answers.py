@@ -470,7 +470,7 @@ def _thing_named(things: Iterable[tuple[str, T]], said: Sequence[str]) -> T | No
 
 
 def answer_of_kind(kind: str, asked: CareerOf) -> ComputedAnswer | None:
-    """What the facts of a career say to a question of this kind; None for other kinds, and where no fact does.
+    """The answer of a career's facts to a question of this kind; None for other kinds, and where no fact gives one.
 
     A list answers "Does she speak Dutch?" only by the items that have every word of the question which is neither of
     the person nor of such questions.

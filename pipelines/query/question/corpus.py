@@ -35,7 +35,7 @@ class CorpusQuestion:
 
 
 def corpus_question(intent: QueryIntent) -> CorpusQuestion | None:
-    """What a question asks of the documents as such; None for any other question."""
+    """The question that is asked of the documents as such; None for any other."""
     text = read(intent.corrected or intent.question)
     found = ((form, place) for form in _FORMS for place in text.all_of(f"corpus-{form}"))
     form, place = next(found, (None, None))

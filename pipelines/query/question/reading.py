@@ -20,7 +20,7 @@ _MOST, _LONGEST = 4, 60  # phrases that are named, and characters of each
 
 
 def looked_for(intent: QueryIntent) -> str:
-    """What was looked for: `I looked for a date together with “Ann” and “driving test”.`
+    """A sentence on what was looked for: `I looked for a date together with “Ann” and “driving test”.`
 
     Empty where nothing can be named: the question has only words that ask.
     """
@@ -96,7 +96,7 @@ def _kind_of(text: Text, at: int, question: QuestionType) -> str:
 
 
 def additions(asked: str, whole: str) -> tuple[tuple[str, str], ...]:
-    """What a follow-up's standalone form says in place of its words: (`it`, `saltlick`), or ("", what was left unsaid).
+    """(words of a follow-up, those in their place when it stands alone): (`it`, `saltlick`), ("", what was unsaid).
 
     Empty where the form is another question altogether.
     """

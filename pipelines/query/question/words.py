@@ -115,7 +115,7 @@ class Text:
         return self.words[at + 1].before if at + 1 < len(self.words) else self.rest
 
     def slice(self, first: int, last: int) -> str:
-        """What was typed from one word up to another, without its possessive ending."""
+        """The text from one word up to another, without its possessive ending."""
         return self.text[self.words[first].start : self.words[last - 1].end] if first < last else ""
 
     def with_words(self, place: Phrase, said: str) -> str:
