@@ -52,9 +52,7 @@ def evaluate_answers(
 ) -> AnswerReport:
     """Search and ask every topic with every system; nothing enters the query log.
 
-    Raises:
-        SourceError: If no quoted document is in the database.
-        ConfigError: If a setting of a system does not exist.
+    A SourceError if no quoted document is in the database, a ConfigError if a setting of a system does not exist.
     """
     wanted = {quote.document for topic in topics for quote in topic.quotes}
     if wanted and not wanted & stored_names(engine):

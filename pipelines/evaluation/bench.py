@@ -87,11 +87,7 @@ def _read_sizes_and_hashes(paths: Sequence[Path]) -> float:
 def bench_ask(engine: QueryEngine, questions: Sequence[str], on_progress: Progress) -> dict[str, Any]:
     """Time a search and an ask of each question, both warm: each was searched and asked once before.
 
-    `ratio` is the median time of an ask over that of a search. Nothing is logged.
-
-    Raises:
-        SourceError: If there is no question.
-        RetrievalError: If a question cannot be searched.
+    `ratio` is the median time of an ask over that of a search. Nothing is logged. A SourceError without a question.
     """
     if not questions:
         raise SourceError("There is no question to ask.", hint="Name a topics file.")

@@ -80,11 +80,8 @@ def portfolio_engine(
 ) -> QueryEngine:
     """An engine for evaluation over a folder, ingested as a user would in the database `name` of its own.
 
-    Unchanged documents are kept; what is no longer in the folder is removed. The user's database stays as it is.
-
-    Raises:
-        SourceError: If the folder cannot be read, or one of its documents cannot be ingested.
-        ConfigError: If the server does not let a database be made.
+    Unchanged documents are kept; what is no longer in the folder is removed. The user's database stays as it is. A
+    SourceError if the folder or one of its documents cannot be ingested.
     """
     own = evaluation_database(settings, name)
     ingestion = build_ingestion(own)
@@ -103,10 +100,7 @@ def evaluation_database(settings: Settings, name: str) -> Settings:
     """The settings with the database `footnote_eval_<name>` on the same server, made when it is missing.
 
     Another embedding model than the local one has its own database, so that several need not take turns. What is no
-    letter or digit in the name becomes an underscore.
-
-    Raises:
-        ConfigError: If the server does not let a database be made.
+    letter or digit in the name becomes an underscore. A ConfigError if the server does not let a database be made.
     """
     model, url = identity(settings), database_url(settings)
     name = "footnote_eval_" + "".join(char if char in _NAME else "_" for char in name.lower())

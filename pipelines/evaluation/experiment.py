@@ -39,10 +39,7 @@ def choose_systems(names: Iterable[str], overrides: Changes, baseline: str = "")
     """Systems by name with the overrides on each, in order; no names = all, or `default` and `custom`.
 
     Without names, overrides make the system `custom`: the settings as they stand, and these changes. The baseline comes
-    first; unless it is among the names, nothing overrides it.
-
-    Raises:
-        ConfigError: If a system does not exist.
+    first; unless it is among the names, nothing overrides it. A ConfigError if a system does not exist.
     """
     names = list(names)
     if unknown := [name for name in (*names, *filter(None, [baseline])) if name not in SYSTEMS]:
@@ -175,15 +172,12 @@ def run_experiment(
     baseline: str = "",
     on_progress: Progress = no_progress,
 ) -> Experiment:
-    """Index the datasets where that is due, rank their documents with each system, and measure.
+    """Index the datasets (folders in BEIR's form) where that is due, rank their documents with each system, and
+    measure.
 
-    Args:
-        settings: Each dataset gets its own database beside the one of these settings.
-        datasets: One or several; folders are read in BEIR's form.
-        systems: Names of SYSTEMS, in the order of the report, none = all; or settings by dotted name for each system.
-        measures: Such as `nDCG@10`, `recall@100`.
-        baseline: The system that the others are compared with; empty = no comparison.
-        on_progress: Told (what, how much is done, of how much).
+    Each dataset gets its own database beside the one of these settings. Systems are names of SYSTEMS, in the order of
+    the report, none = all; or settings by dotted name for each. The others are compared with the baseline, if there is
+    one.
 
     Raises:
         ConfigError: If a system, a measure or a setting does not exist.

@@ -283,10 +283,8 @@ class ParsedFile:
 def parse_folder(folder: Path, *, limit: int | None = None, on_progress: Progress = no_progress) -> list[ParsedFile]:
     """Load, classify and parse the PDF and DOCX files below a folder, by name, and compare each with its truth.
 
-    Nothing is stored or embedded. A document that cannot be read has its whole truth missed.
-
-    Raises:
-        SourceError: If the folder holds no such file, or a truth file cannot be understood.
+    Nothing is stored or embedded. A document that cannot be read has its whole truth missed. A SourceError if the
+    folder holds no such file, or a truth file cannot be understood.
     """
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _JUDGED and path.is_file())[:limit]
     if not files:

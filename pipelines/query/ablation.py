@@ -14,11 +14,7 @@ TUNABLE = ("analysis", "retrieval", "factors", "evidence", "escalation", "contex
 
 
 def settings_without(names: tuple[str, ...]) -> dict[str, Any]:
-    """The settings, by dotted name, that switch these parts off.
-
-    Raises:
-        ConfigError: If a part does not exist.
-    """
+    """The settings, by dotted name, that switch these parts off; a ConfigError if a part does not exist."""
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         raise ConfigError(f"There is no part {unknown[0]!r}.", hint=f"Parts: {', '.join(PARTS)}.")
@@ -28,8 +24,7 @@ def settings_without(names: tuple[str, ...]) -> dict[str, Any]:
 def change_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """These settings with other values by dotted name, checked as if they had been read; strings are converted.
 
-    Raises:
-        ConfigError: If a name is not a setting of a query, or a value does not fit it.
+    A ConfigError if a name is not a setting of a query, or a value does not fit it.
     """
     stages: dict[str, dict[str, Any]] = {}
     for name, value in changes.items():

@@ -90,22 +90,17 @@ def write_sentences(
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """The Answer as plain data that `read_answer` reads.
-
-    Raises:
-        StoreError: If it breaks the schema: a bug.
-    """
+    """The Answer as plain data that `read_answer` reads; a StoreError if it breaks the schema, which is a bug."""
     shown: dict[str, Any] = jsonable(answer)
     read_answer(shown)
     return shown
 
 
 def read_answer(shown: Any) -> Answer:
-    """The Answer that plain data holds.
+    """The Answer that plain data holds; a StoreError if it holds none.
 
-    Raises:
-        StoreError: If the data is none: a part is missing or of another type, a citation points at no source, a
-            snippet is not as long as its offsets say, or an abstention cites something.
+    A part is missing or of another type, a citation points at no source, a snippet is not as long as its offsets say,
+    or an abstention cites something.
     """
     try:
         return _ANSWER.validate_python(shown)

@@ -44,7 +44,7 @@ def quotation_confidence(sentences: Sequence[Sentence], answers: float, *, is_op
 
 
 def computed_confidence(sentences: Sequence[Sentence], *, is_exact: bool) -> Band:
-    """The confidence of sentences computed from facts: low unless all are supported, high if they are exact as well."""
+    """The confidence of computed sentences: low unless all are supported, high if they are exact as well."""
     return "low" if _share_supported(sentences) < 1 else "high" if is_exact else "medium"
 
 

@@ -29,6 +29,7 @@ from pipelines.text import fold
 from pipelines.topics import uses, widened
 
 OVERVIEW = "overview of facts"  # the model name of such an answer
+_MAIL, _PHONE = frozenset({"email", "e-mail", "mail"}), frozenset({"phone", "telephone"})
 _MOST_JOBS, _MOST_PROJECTS, _MOST_TALKS, _MOST_STUDIES = 6, 8, 10, 3
 _MOST_DETAILS = 3
 _MOST_SHOWN = 4  # projects of a whole person
@@ -177,29 +178,23 @@ def _whole(person: Person, projects: Sequence[Project]) -> Iterator[Line]:
 
 def _places(person: Person, asked: str) -> Iterator[Line]:
     """Where a person lives, as the first document says it; nothing if that is not the place that is asked about."""
-    for fact in person.stated_facts:
-        if isinstance(fact.record, PersonFacts) and fact.record.location:
-            if not says_all(fact.record.location, asked):
-                return
-            yield Line(fact.record.location, fact_source(fact), (fact.record.location,), "")
-            return
+    placed = ((fact, getattr(fact.record, "location", "")) for fact in person.stated_facts)
+    fact, place = next(((fact, place) for fact, place in placed if place), (None, ""))
+    if fact and says_all(place, asked):
+        yield Line(place, fact_source(fact), (place,), "")
 
 
 def _contacts(person: Person, asked: str) -> Iterator[Line]:
     """How a person can be reached: what is asked for, each value once."""
-    wanted = set(asked.split())
-    told: set[str] = set()
-    for fact in person.stated_facts:
-        record = fact.record
-        if not isinstance(record, PersonFacts):
-            continue
-        is_open = not wanted & {"email", "e-mail", "mail", "phone", "telephone"}
-        email = (record.email,) if is_open or wanted & {"email", "e-mail", "mail"} else ()
-        phone = (record.phone,) if is_open or wanted & {"phone", "telephone"} else ()
-        for value in filter(None, (*email, *phone, *(record.links if is_open else ()))):
-            if fold(value) not in told:
-                told.add(fold(value))
-                yield Line(value, fact_source(fact), (value,))
+    by_mail, by_phone = (not ways.isdisjoint(asked.split()) for ways in (_MAIL, _PHONE))
+    is_open = not (by_mail or by_phone)
+    told: dict[str, Line] = {}
+    for fact, record in ((fact, fact.record) for fact in person.stated_facts):
+        assert isinstance(record, PersonFacts)
+        ways = ((record.email, by_mail), (record.phone, by_phone), *((link, False) for link in record.links))
+        for value in (value for value, is_named in ways if value and (is_named or is_open)):
+            told.setdefault(fold(value), Line(value, fact_source(fact), (value,)))
+    yield from told.values()
 
 
 def says_all(text: str, asked: str) -> bool:
@@ -288,16 +283,12 @@ def _career_mentions(person: Person, words: frozenset[str]) -> list[Line]:
             ]
     found += list(_named(person.certifications, "name", words))
     found += list(_named(person.talks, "title", words))
-    skills = [(skill, stated[0]) for skill, stated in person.skills if uses(skill, words)]
-    by_list: dict[tuple[str, int], list[str]] = {}
-    facts: dict[tuple[str, int], Fact] = {}
-    for skill, fact in skills:
-        key = (fact.document_id, fact.start)
-        facts[key] = fact
-        by_list.setdefault(key, []).append(skill)
-    for key, named in by_list.items():
-        found.append(Line(f"Skills: {', '.join(named)}", fact_source(facts[key]), tuple(named)))
-    return found
+    by_list: dict[tuple[str, int], tuple[Fact, list[str]]] = {}
+    for skill, stated in person.skills:
+        if uses(skill, words):
+            by_list.setdefault((stated[0].document_id, stated[0].start), (stated[0], []))[1].append(skill)
+    lists = by_list.values()
+    return found + [Line(f"Skills: {', '.join(own)}", fact_source(fact), tuple(own)) for fact, own in lists]
 
 
 def _named(groups: Iterable[Sequence[Fact]], field: str, words: frozenset[str]) -> Iterator[Line]:
