@@ -93,11 +93,6 @@ class Extraction:
     scored: ScoredUnits | None = field(default=None, compare=False, repr=False)
 
     @property
-    def picks(self) -> tuple[Part, ...]:
-        """All that is quoted, in order."""
-        return tuple(part for quotation in self.quotations for part in quotation.parts)
-
-    @property
     def more(self) -> int:
         """Number of items of the quoted lists that are left out."""
         return sum(quotation.more for quotation in self.quotations)

@@ -20,7 +20,7 @@ from pipelines.query.layout import joined
 from pipelines.query.prompt_injection import supported_only_by_commands
 from pipelines.query.question.form import classify_question, states_change
 from pipelines.query.question.understand import analyse
-from pipelines.query.quotable_units import QuotableSources, quotable_units
+from pipelines.query.quotable_units import Part, QuotableSources, quotable_units
 from pipelines.query.unit_scoring import UnitScorer, build_unit_scorer, by_words
 from pipelines.store.tokens import index_terms
 from pipelines.text import plain
@@ -44,6 +44,11 @@ BARE = UnitScorer(lambda _: 1.0, by_words)
 READER = build_unit_scorer(lambda _: 1.0)
 
 
+def picks(found: Extraction) -> tuple[Part, ...]:
+    """All that is quoted, in order."""
+    return tuple(part for quotation in found.quotations for part in quotation.parts)
+
+
 def read(
     question: str, *snippets: str | Source, limit: int = 6, ruler: UnitScorer = RULER, strength: float = 0.9
 ) -> Extraction:
@@ -64,7 +69,7 @@ def read(
 
 
 def picked(question: str, *snippets: str | Source, limit: int = 6) -> list[str]:
-    return [line.text for line in read(question, *snippets, limit=limit).picks]
+    return [line.text for line in picks(read(question, *snippets, limit=limit))]
 
 
 def test_the_sentence_that_answers_comes_first_and_what_is_far_below_it_is_left_out() -> None:
@@ -92,8 +97,8 @@ def test_no_more_than_the_limit_is_picked_in_the_order_of_the_sources() -> None:
 
 def test_nothing_is_picked_where_there_are_no_lines() -> None:
     found = read("Anything?", "# Title only")
-    assert (found.picks, found.answers) == ((), 0.0)
-    assert read("Anything?").picks == ()
+    assert (picks(found), found.answers) == ((), 0.0)
+    assert picks(read("Anything?")) == ()
 
 
 def test_a_short_row_or_item_may_answer_and_knows_what_it_stands_under() -> None:
@@ -111,7 +116,7 @@ def test_the_items_of_a_list_are_given_together() -> None:
         "We tried three glues in the yard:\n\n- bone from Oslo\n- resin with salt\n- wax and honey\n\nThe yard is wet."
     )
     found = read("Which glues did we try in the yard?", text, limit=3)
-    assert [line.text for line in found.picks] == ["bone from Oslo", "resin with salt", "wax and honey"]
+    assert [line.text for line in picks(found)] == ["bone from Oslo", "resin with salt", "wax and honey"]
     assert [quotation.unit.lead_text for quotation in found.quotations] == ["We tried three glues in the yard:"]
 
 
@@ -180,7 +185,7 @@ def test_each_of_two_questions_has_its_best_line() -> None:
         " The Acme yard did open with a band. Many years went by. It closed because the river had silted up."
     )
     found = read("When did the Acme yard open, and why did it close?", text, limit=2, ruler=READER)
-    assert [line.text for line in found.picks] == [
+    assert [line.text for line in picks(found)] == [
         "The Acme yard did open on 4 May 1904.",
         "It closed because the river had silted up.",
     ]
@@ -189,13 +194,13 @@ def test_each_of_two_questions_has_its_best_line() -> None:
 def test_a_comparison_of_two_things_quotes_a_line_of_each() -> None:
     lines = "Acme is a yard in Leith.", "Beta is a mill in Oslo."
     found = read("Compare Acme and Beta", *lines, limit=2, ruler=READER)
-    assert {line.text for line in found.picks} == set(lines)
+    assert {line.text for line in picks(found)} == set(lines)
     assert read("Compare Acme and Omega", *lines, ruler=READER).answers < 0.5 * found.answers
 
 
 def test_a_request_for_whatever_there_is_quotes_nothing_and_says_why() -> None:
     found = read("Tell me something", CRANE)
-    assert (found.picks, found.answers, found.silence) == ((), 0.0, NAMES_NOTHING)
+    assert (picks(found), found.answers, found.silence) == ((), 0.0, NAMES_NOTHING)
     assert read("What colour was the harbour crane?", CRANE).silence == ""
 
 
@@ -222,7 +227,7 @@ def test_a_document_that_does_not_name_what_the_question_names_is_not_quoted() -
 
     def quoted(sources: list[Source]) -> list[str]:
         found = extract(asked, QuotableSources(sources), [], RULER, strength=0.9, max_sentences=6)
-        return [part.text for part in found.picks]
+        return [part.text for part in picks(found)]
 
     assert quoted(readmes) == ["It lifts boxes."]
     assert "The licence of the crane is BSD." in quoted([*readmes, source(3, "The licence of the crane is BSD.")])
@@ -246,7 +251,7 @@ def test_a_heading_with_the_date_that_is_asked_for_says_what_is_asked() -> None:
 def test_a_way_is_quoted_with_the_code_beside_it() -> None:
     text = "# Alice\n\n## Migrate\n\nCopies the users of the old harbour to the new one.\n\n```\nalice migrate\n```\n"
     asked = "How can we bring the users of the old harbour over?"
-    assert [line.text for line in read(asked, text, limit=1).picks][-1] == "alice migrate"
+    assert [line.text for line in picks(read(asked, text, limit=1))][-1] == "alice migrate"
     assert "alice migrate" not in picked("Which users of the old harbour come over?", text, limit=1)
 
 
@@ -257,7 +262,7 @@ def test_next_to_no_evidence_is_no_answer_whatever_the_lines_say() -> None:
 def test_without_a_model_the_words_alone_choose_and_the_evidence_has_its_say() -> None:
     asked = "How many containers did the harbour crane move an hour?"
     found = read(asked, GARDEN, CRANE, limit=1, ruler=BARE)
-    assert [line.text for line in found.picks] == ["The harbour crane moved 40 containers an hour."]
+    assert [line.text for line in picks(found)] == ["The harbour crane moved 40 containers an hour."]
     weak = Evidence(0.3, "low", None, 0.5, {}, 3, (), sufficient=False)
     strong = Evidence(0.9, "high", None, 0.9, {}, 3, (), sufficient=True)
     assert [is_answer(found, each, EvidenceSettings()) for each in (weak, strong)] == [False, True]
@@ -321,7 +326,7 @@ HERON = ("The Heron sensor is waterproof to 50 metres.", "The Heron sensor is no
 def test_a_line_that_denies_what_another_document_says_is_no_copy_of_it_and_both_are_quoted() -> None:
     for snippets in (HERON, HERON[::-1]):
         told = read("Is the Heron sensor waterproof?", *snippets, limit=2)
-        assert sorted(line.text for line in told.picks) == sorted(snippets)
+        assert sorted(line.text for line in picks(told)) == sorted(snippets)
 
 
 def test_a_denial_is_quoted_before_the_limit_is_reached_by_others() -> None:
@@ -354,7 +359,7 @@ LIST = "Talks that Ines gave:\n\n" + "\n".join(
 def test_a_list_that_is_cut_says_how_many_items_are_left_out() -> None:
     long = LIST + "".join(f"\n- Talk number {n} on tides" for n in range(9))
     told = read("Which talks did Ines give?", long)
-    assert (len(told.picks), told.more) == (12, 2)
+    assert (len(picks(told)), told.more) == (12, 2)
     assert read("Which talks did Ines give?", LIST).more == 0
     assert read("What is forecasting wind?", LIST).more == 0
 
