@@ -280,13 +280,5 @@ _VERBS = {"can": "can", "won": "will", "shan": "shall"}
 _BEGINNINGS = frozenset(
     {*_SMALL, *_ORDINALS, *LISTS["currencies"], *(name.lower() for name in _MONTH), "us", "per", "percentage", "half"}
 )
-_READERS: tuple[Callable[[_FigureScan, int], _Found | None], ...] = (
-    _date,
-    _month,
-    _nth,
-    _money,
-    _quantity,
-    _percent,
-    _half,
-    _short_not,
-)
+_Reader = Callable[[_FigureScan, int], _Found | None]
+_READERS: tuple[_Reader, ...] = (_date, _month, _nth, _money, _quantity, _percent, _half, _short_not)
