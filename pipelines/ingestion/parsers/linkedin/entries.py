@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.contacts import begins_address, email_in, link_spans, without_emails
-from pipelines.facts import CertificationFacts, LanguageFacts, PersonFacts, ProjectFacts, SkillsFacts
+from pipelines.facts import CertificationFacts, LanguageFacts, PersonFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.people import (
     could_be_name,
@@ -24,8 +24,9 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
 )
 from pipelines.ingestion.parsers.linkedin.jobs import LinkedInEntry, school_entry
 from pipelines.ingestion.parsers.linkedin.sections import ProfileSection, Row, location_of
-from pipelines.ingestion.parsers.technologies import technologies_in, topic_terms
-from pipelines.structure import sentences
+from pipelines.ingestion.parsers.resume.entries import split_entries
+from pipelines.ingestion.parsers.resume.lines import dated_lines
+from pipelines.ingestion.parsers.resume.readers import project_records
 from pipelines.text import fold
 
 _EDGES = " \t\n·•|,;:–—-()"
@@ -274,32 +275,9 @@ def summary(section: ProfileSection, text: str) -> list[LinkedInEntry]:
 
 
 def projects(section: ProfileSection, text: str) -> list[LinkedInEntry]:
-    """The projects in order: the name is the line above each line of dates."""
-    found: list[LinkedInEntry] = []
-    dated: list[int] = []
-    for at, row in enumerate(section.rows):
-        if at and at - 1 not in dated[-1:] and trailing_dates(row.words) and not without_dates(row.words):
-            dated.append(at)
-    for at, following in zip(dated, [*dated[1:], len(section.rows) + 1], strict=False):
-        rows = section.rows[at - 1 : following - 1]
-        span = rows[0].start, rows[-1].end
-        words = " ".join(row.words for row in rows)
-        described = [row for row in rows[2:] if row.words]
-        record = ProjectFacts(
-            span=span,
-            name=rows[0].words[:200],
-            purpose=_first_sentence(described[0].words) if described else "",
-            languages=technologies_in(words),
-            topics=topic_terms(words),
-            bullets=tuple(row.words for row in described if row.bullet),
-            **date_fields(trailing_dates(rows[1].words)),
-        )
-        found.append(LinkedInEntry(*span, record))
-    return found
-
-
-def _first_sentence(words: str) -> str:
-    return next((words[start:end] for start, end in sentences(words)), "")
+    """The projects in order, read as those of a resume."""
+    entries = split_entries(dated_lines(text, section.lines)).entries
+    return [LinkedInEntry(*record.span, record) for record in project_records(text, entries) if record]
 
 
 READERS: dict[str, tuple[str, Reader]] = {

@@ -11,6 +11,7 @@ from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.people import is_name
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.resume.lines import LineKind, ResumeLine
 from pipelines.ingestion.words import word_lists
 from pipelines.store.known_names import is_ordinary
 from pipelines.text import fold, is_page_number, letters_of, plain, word_parts
@@ -45,6 +46,12 @@ class Row:
     alone: bool = False
     apart: bool = False
     bullet: bool = False
+
+    @property
+    def line(self) -> ResumeLine:
+        """The row as a line of a resume."""
+        kind: LineKind = "heading" if self.level else "bullet" if self.bullet else "text"
+        return ResumeLine(self.start, self.end, self.start + 2 * self.bullet, kind, self.level)
 
 
 def rows_of(document: Document) -> list[Row]:
@@ -140,6 +147,11 @@ class ProfileSection:
     def start(self) -> int:
         """The start of the title, else of the first row."""
         return self.title.start if self.title else self.rows[0].start
+
+    @property
+    def lines(self) -> list[ResumeLine]:
+        """Its rows as the lines that the readers of resumes take."""
+        return [row.line for row in self.rows]
 
 
 def profile_sections(document: Document) -> list[ProfileSection]:

@@ -211,13 +211,14 @@ def _read_entries(
     return found
 
 
-def _projects(text: str, entries: Sequence[ResumeEntry]) -> list[ProjectFacts | None]:
+def project_records(text: str, entries: Sequence[ResumeEntry]) -> list[ProjectFacts | None]:
+    """The project of each entry, in order."""
     return [_project(text, entry) for entry in entries]
 
 
 def read_projects(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """A piece for each project; one for a part that lists them in a row: "kelp (a map server), tide (an almanac)"."""
-    found = _read_entries(text, parts, "projects", "project", _projects)
+    found = _read_entries(text, parts, "projects", "project", project_records)
     for number, part in parts_of_section(parts, "projects"):
         start, end = part.lines[0].start, part.lines[-1].end
         listed = [record for line in part.lines for record in _projects_in_row(text, line)]
