@@ -227,6 +227,14 @@ def test_dates_beside_the_first_name_and_below_the_others_are_of_their_own_jobs(
     assert jobs(text) == TWO
 
 
+def test_a_heading_above_more_lines_than_the_first_job_has_names_its_job() -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\nHarrow NV, Porto\n\nStaff Engineer\n\n2019 – 2021\n\n- Led it\n\n"
+        "### Pell Ltd\n\nLyon, France\n\nSenior Engineer\n\n2017 – 2019\n\n- Built it\n"
+    )
+    assert jobs(text) == TWO
+
+
 def skills(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.group, one.skills) for one in records(text, SkillsFacts)]
 

@@ -83,7 +83,7 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     usual = max(count[0], *later) if is_joined else count[0]
     most = usual if reach is None else reach
     starts = [
-        [anchor, *named][min(max(most - is_own, 0), len(named))]
+        [anchor, *named][min(max(most - is_own, _headed(lines, named, known)), len(named))]
         for anchor, named, is_own in zip(anchors, above, own, strict=True)
     ]
     named = _with_undated_headings(lines, starts, anchors)
@@ -94,6 +94,12 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
         below = max(start, _list_start(lines, anchor)) if one.anchor == "beside" else anchor + 1
         entries.append(_entry(lines, start, below, end, one.dated if one.anchor else None))
     return SectionEntries(tuple(lines[: starts[0]]), tuple(entries))
+
+
+def _headed(lines: Sequence[DatedLine], named: Sequence[int], anchors: frozenset[int]) -> int:
+    """How many naming lines there are up to the last heading among them; right below other dates it may be of those."""
+    headings = (count for count, at in enumerate(named, start=1) if lines[at].line.kind == "heading")
+    return max((count for count in headings if named[count - 1] - 1 not in anchors), default=0)
 
 
 def _names_entry(one: DatedLine) -> bool:
