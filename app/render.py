@@ -40,15 +40,13 @@ _page = st.components.v2.component("footnote_page", js=script("page.js"))
 def style() -> None:
     """Load the style sheet of every page, and what says that the connection is lost."""
     st.html(_ASSETS / "style.css")
-    with st.container(key="connection"):
-        named = [st.query_params.get(each, "") for each in ("d", "trace")]
-        _connection(key="connection_line", data={"opened": named}, height=1)
+    named = [st.query_params.get(each, "") for each in ("d", "trace")]
+    _connection(key="connection", data={"opened": named}, height=1)
 
 
 def attend(questions: int, part: Literal["begin", "end"]) -> None:
     """Put the keyboard in the question box, and show a new question; at the beginning and at the end of its answer."""
-    with st.container(key=f"attend_{part}"):
-        _page(key=f"page_{part}", data={"questions": questions}, height=1)
+    _page(key=f"attend_{part}", data={"questions": questions}, height=1)
 
 
 @contextmanager
@@ -195,8 +193,5 @@ def reader(data: dict[str, Any], on_close: Callable[[], None], **on: Callable[[]
         "versions": [],
         "library": "",
     }
-    with st.container(key="source"):
-        acts: dict[str, Any] = {
-            f"on_{name}_change": on.get(name, lambda: None) for name in ("page", "wrong", "restore")
-        }
-        _reader(key="reader", data=unknown | data, on_close_change=on_close, **acts, height=1)
+    acts: dict[str, Any] = {f"on_{name}_change": on.get(name, lambda: None) for name in ("page", "wrong", "restore")}
+    _reader(key="reader", data=unknown | data, on_close_change=on_close, **acts, height=1)

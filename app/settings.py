@@ -37,23 +37,6 @@ _HAS_TO_BE = {
     "literal_error": "{expected}",
     "string_type": "a text",
 }
-_CONSTANTS = frozenset(  # settings of earlier releases
-    f"{_PREFIX}{name}"
-    for name in (
-        "EMBEDDING__ALLOW_DOWNLOAD INGESTION__SETTLE_SECONDS GITHUB__TIMEOUT_SECONDS NOTION__TIMEOUT_SECONDS "
-        "WEB__REDIRECTS PARSING__JOURNEY_SOFT_TOKENS PARSING__JOURNEY_HARD_TOKENS PARSING__JOURNEY_OVERLAP_WORDS "
-        "PARSING__JOURNEY_OVERLAP_TOKENS PARSING__SEMANTIC_GROUP PARSING__SEMANTIC_PERCENTILE "
-        "HEADERS__MAX_TOKENS "
-        "ANALYSIS__MAX_QUESTION_CHARACTERS RETRIEVAL__RRF_K RETRIEVAL__RRF_DENSE_WEIGHT RETRIEVAL__DOCUMENTS_FIRST "
-        "RETRIEVAL__BM25_K1 FACTORS__HALF_LIFE_YEARS FACTORS__FLOOR FACTORS__FLOOR_SCORE FACTORS__FLOOR_GAP "
-        "FACTORS__FLOOR_CANDIDATES ESCALATION__VARIANTS CONTEXT__TOKEN_MARGIN ANSWER__HISTORY_TURNS "
-        "ANSWER__FOLLOW_UPS_BY ANSWER__FOLLOW_UP_SECONDS"
-    ).split()
-)
-_RENAMED = {
-    f"{_PREFIX}CHAT__TITLE": f"{_PREFIX}PERSONA__NAME",
-    f"{_PREFIX}CHAT__STARTERS": f"{_PREFIX}PERSONA__QUESTIONS",
-}
 _RULE = '[{"match": "*/cv/*", "category": "resume"}]'
 _APP = Path(__file__).parent
 _INSTALLED = _APP / "sample"  # where the wheel puts it
@@ -126,10 +109,6 @@ def _stage_of(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def _unknown(name: str) -> ConfigError:
-    if name in _CONSTANTS:
-        return ConfigError(f"{name} is no longer a setting.", hint="Its value is a constant now; remove it.")
-    if name in _RENAMED:
-        return ConfigError(f"{name} is no longer a setting.", hint=f"It is called {_RENAMED[name]} now.")
     names = [known for known, field in _names().items() if not _stage_of(field)]
     ends_so = [known for known in names if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
     nearest = max(names, key=lambda known: _likeness(name, known))

@@ -132,12 +132,11 @@ def _show_entries(engine: ChatEngine, asked: Exchange | None, running: DeltaGene
     for index, entry in enumerate(entries):
         if entry.is_unanswered and entry is not asked:  # another tab answers it
             continue
-        with st.container(key=f"entry_{index}"):
-            render.question(entry.question)
-            if entry is asked:
-                with running.container():
-                    answer_question(engine, entry)
-            _show_entry(engine, entry, index)
+        render.question(entry.question)
+        if entry is asked:
+            with running.container():
+                answer_question(engine, entry)
+        _show_entry(engine, entry, index)
         if entry is asked:
             running.empty()
 

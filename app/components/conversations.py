@@ -138,12 +138,11 @@ def _zone() -> ZoneInfo:
 @st.fragment
 def draft_keeper(engine: ChatEngine) -> None:
     """Keep what is typed in the question box with its conversation, and put it back after a reload."""
-    with st.container(key="draft"):
-        named = {"conversation": session.conversation_id(), "draft": st.session_state.get("draft", "")}
-        named |= {"cookie": session.VISITOR_COOKIE, "key": session.holder().key}
-        named |= {"last": session.entries()[-1].question if session.entries() else ""}
-        named |= {"filled": st.session_state.get("filled", (0, ""))}
-        _draft(key="typed", data=named, on_typed_change=partial(_keep_draft, engine), height=1)
+    named = {"conversation": session.conversation_id(), "draft": st.session_state.get("draft", "")}
+    named |= {"cookie": session.VISITOR_COOKIE, "key": session.holder().key}
+    named |= {"last": session.entries()[-1].question if session.entries() else ""}
+    named |= {"filled": st.session_state.get("filled", (0, ""))}
+    _draft(key="typed", data=named, on_typed_change=partial(_keep_draft, engine), height=1)
 
 
 def _keep_draft(engine: ChatEngine) -> None:

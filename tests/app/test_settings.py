@@ -25,7 +25,6 @@ def refusal() -> str:
         ),
         ("FOOTNOTE_WEB__XYZ", "1", "There is no setting FOOTNOTE_WEB__XYZ. See .env.example."),
         ("FOOTNOTE_INGESTION__POLL_MINUTES", "soon", "POLL_MINUTES is wrong: it has to be a number. See"),
-        ("FOOTNOTE_WEB__REDIRECTS", "5", "WEB__REDIRECTS is no longer a setting. Its value is a constant now"),
         ("FOOTNOTE_EMBEDDING__RETRIES", "1.5", "EMBEDDING__RETRIES is wrong: it has to be a whole number. See"),
         ("FOOTNOTE_EMBEDDING__RETRIES", "-1", "EMBEDDING__RETRIES is wrong: it has to be at least 0. See"),
         ("FOOTNOTE_WEB__ROBOTS", "perhaps", "FOOTNOTE_WEB__ROBOTS is wrong: it has to be true or false. See"),

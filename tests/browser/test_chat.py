@@ -158,6 +158,14 @@ def test_an_abstention_shows_the_nearest_words_and_opens_them_in_their_document(
     expect(page.locator(".fn-reader mark").first).to_contain_text("kiln")
 
 
+def test_the_window_stays_where_it_is_below_the_menus_of_earlier_answers(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 420})
+    for question in ("Who built the anagama kiln?", "How many people does a firing need?"):
+        _ask(page, question)
+    window = page.get_by_test_id("stAppViewContainer")
+    assert window.evaluate("each => [each.scrollTop, each.scrollHeight - each.clientHeight]") == [0, 0]
+
+
 def test_an_abstention_under_a_filter_is_asked_again_without_it(page: Page) -> None:
     page.get_by_role("button", name="Search only in").click()
     expect(page.get_by_role("group", name="Until")).to_be_in_viewport()  # above the button, where it has room
