@@ -209,6 +209,12 @@ class Answer:
     cost: float | None = None
 
     @property
+    def evidence(self) -> tuple[Citation, ...]:
+        """The citations of its sentences, then those of its conflicts."""
+        sides = (side for conflict in self.conflicts for side in conflict.sides)
+        return (*(cited for sentence in self.sentences for cited in sentence.evidence), *sides)
+
+    @property
     def cited(self) -> tuple[Source, ...]:
         """The sources that its sentences and conflicts cite, by number."""
         told = [n for sentence in self.sentences for n in sentence.citations]
@@ -217,9 +223,8 @@ class Answer:
 
     def quotes(self) -> dict[int, str]:
         """By the number of a cited source, the words that sentences cite it for; its text where they state none."""
-        evidence = [each for sentence in self.sentences for each in sentence.evidence]
-        evidence += [side for conflict in self.conflicts for side in conflict.sides]
-        own = {source.n: dict.fromkeys(each.quote for each in evidence if each.n == source.n) for source in self.cited}
+        every = self.evidence
+        own = {source.n: dict.fromkeys(each.quote for each in every if each.n == source.n) for source in self.cited}
         return {source.n: " … ".join(own[source.n]) or source.words for source in self.cited}
 
     def to_frame(self) -> Any:

@@ -115,8 +115,7 @@ def read_answer(shown: Any) -> Answer:
 def _consistent(answer: Answer) -> Answer:
     numbers = [source.n for source in answer.sources]
     cited = {n for sentence in answer.sentences for n in sentence.citations}
-    cited |= {found.n for sentence in answer.sentences for found in sentence.evidence}
-    cited |= {side.n for conflict in answer.conflicts for side in conflict.sides}
+    cited |= {each.n for each in answer.evidence}
     if numbers != list(range(1, len(numbers) + 1)):
         raise ValueError("the sources are not numbered from 1 on")
     if not cited <= {*numbers}:

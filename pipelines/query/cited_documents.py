@@ -22,10 +22,7 @@ def with_identical_documents(answer: Answer, ledger: Ledger, database: Engine, a
     Without near-copies nothing is read; where they cannot be read, none is named.
     """
     quotes: dict[int, list[str]] = {}
-    for cited in (
-        *(cited for sentence in answer.sentences for cited in sentence.evidence),
-        *(side for conflict in answer.conflicts for side in conflict.sides),
-    ):
+    for cited in answer.evidence:
         quotes.setdefault(cited.n, []).append(folded_words(cited.quote))
     near: dict[int, list[SpanKey]] = {}
     for source in (each for each in answer.sources if each.n in quotes):
@@ -71,10 +68,7 @@ def note_partial_documents(answer: Answer, database: Engine, audience: Audience,
 
     A failure to read that is noted too.
     """
-    cited = {n for sentence in answer.sentences for n in sentence.citations} | {
-        side.n for conflict in answer.conflicts for side in conflict.sides
-    }
-    sources = [each for each in answer.sources if each.n in cited] if answer.answered else answer.nearest
+    sources = answer.cited if answer.answered else answer.nearest
     titles = {each.document_id: each.title for each in sources}
     if not titles:
         return

@@ -74,8 +74,6 @@ def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
     asked = pack.asked
     request = Request(asked.question, asked.filters, asked.audience, asked.mode, engine.passages, asked.history)
     after = pack_answer(engine, request, *engine.finished(request))
-    evidence = [citation for sentence in pack.answer.sentences for citation in sentence.evidence]
-    evidence += [side for conflict in pack.answer.conflicts for side in conflict.sides]
     names = {source.n: source.documentName for source in pack.answer.sources}
     with reading(engine.database.engine, "checking the quotations of an answer pack") as connection:
         now = hashes_of(connection, {*pack.documents, *after.documents}, request.audience)
@@ -86,7 +84,7 @@ def replay_pack(engine: QueryEngine, pack: Pack) -> Replay:
 
         quotations = tuple(
             QuotationCheck(cited.n, names[cited.n], cited.quote, check_quotation(cited, now, read))
-            for cited in dict.fromkeys(evidence)
+            for cited in dict.fromkeys(pack.answer.evidence)
         )
     return replace(compare_packs(pack, after, now), quotations=quotations)
 
