@@ -1,13 +1,14 @@
 """MISSING: what a question asks for and a unit only mentions: a thing that has no name there, a price without money."""
 
 from pipelines.query.question.form import QuestionType, holds_kind
-from pipelines.query.question.words import read, words
+from pipelines.query.question.words import QuestionWord, read, words
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import tokenise
 
 MISSING = ("unnamed", "priceless")
 _MOST_WORDS = 3  # before a thing, one of which points at it
 _JOINTS = frozenset("\"'“‘(,: ")  # signs that may stand between a thing and its name
+_CODE = frozenset("{<$/")  # signs before a name that needs no capital (the file ~/.ferry/ports)
 
 
 def missing_of(wanted: QuestionType, unit: QuotableUnit) -> tuple[bool, bool]:
@@ -40,11 +41,13 @@ def _is_unnamed(text: str, things: frozenset[str]) -> bool:
         if after and after[0].text in words("calling"):
             after = after[1:]
         is_told_of = len(after) > 1 and after[0].text in ("in", "of") and not after[1].is_capital  # a degree in welding
-        if (
-            is_told_of
-            or (at > 1 and before[-1].is_capital)
-            or (after and (after[0].is_capital or after[0].typed[:1].isdigit()) and _JOINTS.issuperset(after[0].before))
-        ):
+        if is_told_of or (at > 1 and before[-1].is_capital) or (after and _is_name(after[0])):
             return False
         is_pointed_at |= any(one.text in words("determiners") for one in before)
     return is_pointed_at
+
+
+def _is_name(word: QuestionWord) -> bool:
+    """True for a word with a capital, a number or a version (port 8443), and for code, right after what it names."""
+    is_named = word.is_capital or word.typed[:1].isdigit()
+    return (is_named and _JOINTS.issuperset(word.before)) or not _CODE.isdisjoint(word.before)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -230,12 +230,20 @@ class ReadUnit:
         self.near = index_terms(" ".join((unit.lead_text, *unit.headings[-1:])))
         self.parts = [index_terms(part.text) for part in unit.parts]
         self.body = frozenset[str]().union(*self.parts)
-        heading = " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-1:])))
+        heading = " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-2:])))
         self.front = f"{heading}: {unit.lead_text} "
-        self.text = self.front + unit.text[:_LONGEST]
+        self.text = self.front + self._nearest(wanted)[:_LONGEST]
         self.under = float(bool(heading_with_value(wanted, unit)))
         self.fits = [max(kind_fit(wanted, part.text), self.under) for part in unit.parts]
         self.fit = max(self.fits)
+
+    def _nearest(self, wanted: QuestionType) -> str:
+        """The unit from its beginning, or from the part nearest to the question if that lies too far down."""
+        shared = [len(own.intersection(wanted.asked)) for own in self.parts]
+        nearest = shared.index(max(shared))
+        until = replace(self.unit, parts=self.unit.parts[: nearest + 1])
+        is_read = len(until.text) <= _LONGEST or not nearest
+        return self.unit.text if is_read else replace(self.unit, parts=self.unit.parts[nearest:]).text
 
 
 def _rough(

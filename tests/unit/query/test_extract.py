@@ -248,6 +248,20 @@ def test_a_heading_with_the_date_that_is_asked_for_says_what_is_asked() -> None:
     assert told("When was 1.4.0 released?", text) >= ANSWER_FLOOR
 
 
+def test_of_a_long_table_the_row_that_is_asked_about_is_read_below_the_innermost_headings() -> None:
+    rows = "".join(f"| KX{4100 + n} | {'Wren' if n % 2 else 'Robin'} | released at the edge |\n" for n in range(40))
+    text = f"# Birds\n\n## 2024\n\n### Ringing\n\n| Ring | Species | Remark |\n|---|---|---|\n{rows}"
+    heard: list[str] = []
+
+    def hears(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        heard.extend(texts)
+        return overlap(question, texts)
+
+    found = read("Which species has ring KX4133?", text, ruler=UnitScorer(lambda _: 1.0, hears))
+    assert "2024 > Ringing: Ring | Species | Remark KX4133 | Wren" in heard[0]
+    assert [line.text for line in found.picks] == ["KX4133 | Wren | released at the edge"]
+
+
 def test_a_way_is_quoted_with_the_code_beside_it() -> None:
     text = "# Alice\n\n## Migrate\n\nCopies the users of the old harbour to the new one.\n\n```\nalice migrate\n```\n"
     asked = "How can we bring the users of the old harbour over?"

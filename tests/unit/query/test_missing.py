@@ -39,6 +39,8 @@ def test_a_thing_that_is_only_pointed_at_has_no_name(question: str, text: str) -
         ("Which one was it in the end?", "In the end it was the third one."),
         ("Why did the company leave?", "It was a company in Oslo."),
         ("Which port must be open?", "The port 8443 must be open."),
+        ("Which template gives the port?", "The template `{{ .Values.port }}` gives the port."),
+        ("Which file holds the ports?", "The file ~/.ferry/ports.toml holds them."),
     ],
 )
 def test_a_thing_with_a_name_beside_it_and_a_question_for_no_name_are_answered(question: str, text: str) -> None:
