@@ -259,7 +259,7 @@ def test_of_a_long_table_the_row_that_is_asked_about_is_read_below_the_innermost
 
     found = read("Which species has ring KX4133?", text, ruler=UnitScorer(lambda _: 1.0, hears))
     assert "2024 > Ringing: Ring | Species | Remark KX4133 | Wren" in heard[0]
-    assert [line.text for line in found.picks] == ["KX4133 | Wren | released at the edge"]
+    assert [line.text for line in picks(found)] == ["KX4133 | Wren | released at the edge"]
 
 
 def test_a_way_is_quoted_with_the_code_beside_it() -> None:
