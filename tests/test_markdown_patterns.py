@@ -50,6 +50,7 @@ MARKS = {
 # Patterns of other notations that a mark fits into, by module: bylines, names of languages (C#), files of truth.
 OTHER_NOTATIONS = {
     ("pipelines/ingestion/classify.py", "|"),
+    ("pipelines/display.py", "|"),
     ("pipelines/evaluation/truth.py", "<[^<>]{0,200}>"),
     ("pipelines/evaluation/truth.py", r"([^(:]+)[(:]\s*([^()]*)\)?"),
 }

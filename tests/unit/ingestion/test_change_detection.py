@@ -119,7 +119,8 @@ def test_every_loader_has_a_version_and_rises_where_its_documents_change() -> No
     assert VERSIONS.keys() == {*LOADERS, *REMOTE}
     loaded = [NOTE.with_(source_kind=kind, mime=mime) for kind in ("file", *REMOTE) for mime in LOADERS]
     assert {document.mime for document in loaded if loader_version(document) != 6} == {
-        CSV, HTML, MARKDOWN, PDF, PLAIN
+        CSV, HTML, MARKDOWN, PDF, PLAIN, "application/epub+zip", "application/rendercv+yaml", "application/resume+json",
+        "application/x-ipynb+json", "application/x-linkedin-archive+zip",
     }  # fmt: skip
 
 
