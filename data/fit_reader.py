@@ -8,11 +8,11 @@ PUBLIC holds `answers_<set>.jsonl.gz` and `answerable_<set>.jsonl.gz`: a pair a 
 `score` (1 answers, 0 does not) and `group` (page). MINILM and MPNET are the published folders of all-MiniLM-L6-v2 and
 all-mpnet-base-v2.
 
-The teacher makes one pass over the public sets, and from there two over the questions about the portfolios of
+Both make one pass over the public sets. From there the teacher makes two over the questions about the portfolios of
 `data/reader` and of each --also, with the units that a search for them finds: once over all, and once over each half of
 the portfolios. MiniLM learns the mean of two log-odds for each unit, those of the teacher of all and of the half that
 did not hold the portfolio, mixed with whether the unit answers. Its word embeddings stay as they are. The owner's name
-is "you", as at a search. About 15 minutes on one large GPU.
+is "you", as at a search, and the packaged reader orders the units. About 15 minutes on one large GPU.
 """
 
 import argparse
@@ -47,11 +47,8 @@ ANSWERS = {
 }  # fmt: skip
 ANSWERABLE = {"squad2": 5000, "clapnq": 600, "tatqa": 800, "hotpotqa": 900}
 _WRONG = 4  # texts of a public question that do not answer
-_NEAREST, _CHANCE, _RIGHT = (
-    6,
-    3,
-    2,
-)  # units of an own one for the teacher: those that score best, others, and right ones
+_NEAREST, _CHANCE = 6, 3  # units of an own one that do not answer, for the teacher: those that score best, and others
+_RIGHT = 2  # and those that do
 _REPLAYED = 400  # public questions among the own
 _TITLED = 0.8  # share of the public texts that stand below their title
 _LABELS = 0.3  # weight of the labels beside the teacher

@@ -360,12 +360,13 @@ class QueryEngine(BaseQueryEngine):
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no retriever worked.
         """
-
-        def found(search: Search) -> tuple[SearchOutcome, tuple[SearchResult, ...]]:
-            return (outcome := find(search)), _results(outcome, search)
-
-        request = self._request(question, filters, audience, mode=mode, top_n=top_n)
-        (outcome, results), search, meter = self._begun(request, found)
+        request, meter = self._request(question, filters, audience, mode=mode, top_n=top_n), Meter()
+        with metering(meter):
+            for attempt in self.active.attempts():
+                with attempt as index:
+                    search = self._begin(request, index)
+                    outcome = find(search)
+                    results = _results(outcome, search)
         trace, intent = search.trace(), search.intent
         if record:
             self._record(trace, meter.usage(), search.index)
@@ -418,12 +419,13 @@ class QueryEngine(BaseQueryEngine):
         with metering(meter):
             for attempt in self.active.attempts():
                 with attempt as index:
-                    mark = self._fingerprint(index)
-                    search = begin_search(
-                        request, self.settings, index, self.llm, fingerprint=mark, prompts=self.prompts
-                    )
+                    search = self._begin(request, index)
                     result = work(search)
         return result, search, meter
+
+    def _begin(self, request: Request, index: ModelIndex) -> Search:
+        mark = self._fingerprint(index)
+        return begin_search(request, self.settings, index, self.llm, fingerprint=mark, prompts=self.prompts)
 
     def _record(self, trace: Trace, usage: Mapping[str, int], index: ModelIndex, answer: Answer | None = None) -> None:
         """Log a question with its answer, or a search without one; a failure is a warning only."""

@@ -50,4 +50,5 @@ def _is_unnamed(text: str, things: frozenset[str]) -> bool:
 def _is_name(word: QuestionWord) -> bool:
     """True for a word with a capital, a number or a version (port 8443), and for code, right after what it names."""
     is_named = word.is_capital or word.typed[:1].isdigit()
-    return (is_named and _JOINTS.issuperset(word.before)) or not _CODE.isdisjoint(word.before)
+    is_code = not _CODE.isdisjoint(word.before) and word.before.strip() != "/"  # as in "company/agency"
+    return is_code or (is_named and _JOINTS.issuperset(word.before))

@@ -31,7 +31,7 @@ _SAME = 0.7  # share of the terms of two questions from which they are the same
 _MAX_NAME = 60  # characters of a name or heading in a question
 _MAX_WORDS = 8
 _ORDER = {"job": 0, "project": 1, "education": 2, "language": 3}
-_TEMPLATES = frozenset(tokenise("document degree say speak language"))
+_TEMPLATES = frozenset(tokenise("degree speak language"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pipelines.models.reader import load_reader
 from pipelines.observe import log_failure
 from pipelines.query.evidence import idf_share, logistic
 from pipelines.query.missing import MISSING, missing_of
-from pipelines.query.question.form import EXACT_KINDS, QuestionType, holds_kind, kind_fit
+from pipelines.query.question.form import QuestionType, holds_kind, kind_fit
 from pipelines.query.question.related import related_terms
 from pipelines.query.quotable_units import QuotableUnit
 from pipelines.store.tokens import index_terms
@@ -86,11 +86,6 @@ class ScoredUnits:
         """The units themselves, in order."""
         return tuple(each.unit for each in self.reads)
 
-    def holds_kind(self, units: Sequence[QuotableUnit]) -> bool:
-        """True if one of the units holds the kind of value that is asked for, or none is asked for."""
-        is_exact = self.wanted.kind in EXACT_KINDS and bool(self.wanted.focus)
-        return not is_exact or any(each.fit > 0 and each.unit in units for each in self.reads)
-
     @property
     def best(self) -> int:
         """The index of the unit that scores best."""
@@ -145,11 +140,13 @@ def _weights(name: str, signals: Sequence[str]) -> UnitWeights:
 def score_units(
     units: Sequence[QuotableUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
 ) -> ScoredUnits:
-    """Sixteen of the units, or thirty-two if the reader is sure of none, chosen by their words; with what ranks them.
+    """At most sixteen of the units, or thirty-two if the reader is sure of none; with what ranks them.
 
     - `reader`: the log-odds of the reader that the unit under its headings answers.
     - `passage`: the score of its passage by the best one's.
     - `short`: 1 for less than five words.
+
+    They are chosen by their words and those around them.
 
     Args:
         units: That can be quoted.
@@ -192,7 +189,8 @@ def _scored(
 def answer_signals(scored: ScoredUnits) -> Array:
     """(len(ANSWER_SIGNALS),) of the best unit: the reader's log-odds, and what it mentions without stating it."""
     best = scored.best
-    return np.array((scored.signals[best, 0], *missing_of(scored.wanted, scored.units[best])), np.float32)
+    read = scored.signals[best, SIGNALS.index("reader")]
+    return np.array((read, *missing_of(scored.wanted, scored.units[best])), np.float32)
 
 
 def answer_probability(scored: ScoredUnits, strength: float) -> float:
@@ -232,18 +230,24 @@ class ReadUnit:
         self.body = frozenset[str]().union(*self.parts)
         heading = " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-2:])))
         self.front = f"{heading}: {unit.lead_text} "
-        self.text = self.front + self._nearest(wanted)[:_LONGEST]
+        self.asked = frozenset(wanted.asked)
         self.under = float(bool(heading_with_value(wanted, unit)))
         self.fits = [max(kind_fit(wanted, part.text), self.under) for part in unit.parts]
         self.fit = max(self.fits)
 
-    def _nearest(self, wanted: QuestionType) -> str:
-        """The unit from its beginning, or from the part nearest to the question if that lies too far down."""
-        shared = [len(own.intersection(wanted.asked)) for own in self.parts]
+    @cached_property
+    def text(self) -> str:
+        """What is read: the unit from its beginning, or from the part nearest to the question if that is too far down.
+
+        The words of rows and of code have more pieces than those of sentences.
+        """
+        shared = [len(own & self.asked) for own in self.parts]
         nearest = shared.index(max(shared))
         until = replace(self.unit, parts=self.unit.parts[: nearest + 1])
-        is_read = len(until.text) <= _LONGEST or not nearest
-        return self.unit.text if is_read else replace(self.unit, parts=self.unit.parts[nearest:]).text
+        read = self.unit
+        if nearest and len(until.text) > (_LONGEST if read.kind == "paragraph" else _LONGEST // 2):
+            read = replace(read, parts=read.parts[nearest:])
+        return self.front + read.text[:_LONGEST]
 
 
 def _rough(

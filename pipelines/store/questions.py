@@ -12,7 +12,7 @@ from pipelines.store.node_reader import NodeReader
 from pipelines.store.schema import documents, facts
 from pipelines.types import Audience, Filters
 
-_KEY = "questions"  # of a document's metadata: the version that they were tried for, and those that are answered
+_KEY = "tried"  # of a document's metadata: the version that they were tried for, and those that are answered
 
 
 class StoredQuestion(NamedTuple):
@@ -28,8 +28,7 @@ def untried_documents(engine: Engine, limit: int) -> list[tuple[str, str]]:
     d = documents.c
     tried = d.metadata[_KEY]["of"].astext
     has_facts = exists().where(facts.c.document_id == d.id)
-    is_untried = tried.is_distinct_from(d.content_sha) | d.metadata[_KEY]["sure"].is_(None)
-    statement = select(d.id, d.content_sha).where(is_untried)
+    statement = select(d.id, d.content_sha).where(tried.is_distinct_from(d.content_sha))
     rows = read_rows(engine, "reading what was tried", statement.order_by(has_facts.desc(), d.name, d.id).limit(limit))
     return [(row.id, row.content_sha) for row in rows]
 

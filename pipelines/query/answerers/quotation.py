@@ -21,11 +21,13 @@ from pipelines.query.person_filter import quotable_sources
 from pipelines.query.postprocess.duplicates import jaccard
 from pipelines.query.prompt_injection import is_command, supported_only_by_commands
 from pipelines.query.question.form import (
+    EXACT_KINDS,
     QuestionType,
     asks_for_code,
     asks_of_commands,
     classify_question,
     holds_kind,
+    kind_fit,
     question_parts,
     states_change,
 )
@@ -115,7 +117,8 @@ def extract(
     """Pick the units that answer best, verbatim, best first; at most `max_sentences` sentences of paragraphs.
 
     Units far less probable than the best are left out, and so are repetitions. A line that gives orders to a language
-    model is quoted only if the question asks about such orders. `strength` (0..1) is that of the evidence.
+    model is quoted only if the question asks about such orders. `strength` (0..1) is that of the
+    evidence. A value that is asked for and that nothing quoted holds makes the probability of an answer 0.
     """
     question = classify_question(intent)
     every = quotable_units(_of_named(intent, quotable.sources), _exclusion(intent, quotable))
@@ -134,11 +137,19 @@ def extract(
     if (at := _stating(scored, question)) is not None:
         first = {at: first.get(at, scored), **first}
     quotations = _chosen(scored, first, question, max_sentences)
-    if not scored.holds_kind([each.unit for each in quotations]):
+    if not any(_holds_kind(part, quotations) for part in parts or [question]):
         answers = 0.0  # no number for "how many", no day for "when"
     if question.kind == "how" or asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
     return Extraction(question, tuple(quotations), answers, scored)
+
+
+def _holds_kind(question: QuestionType, quotations: Sequence[Quotation]) -> bool:
+    """True if what is quoted, or stands right above it, holds the kind of value that is asked for, or none is."""
+    if question.kind not in EXACT_KINDS or not question.focus:
+        return True
+    said = ((each.unit, text) for each in quotations for text in (each.unit.lead_text, *(p.text for p in each.parts)))
+    return any(kind_fit(question, text) > 0 or heading_with_value(question, unit) for unit, text in said)
 
 
 def _stating(scored: ScoredUnits, question: QuestionType) -> int | None:

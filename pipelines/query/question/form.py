@@ -42,7 +42,6 @@ class QuestionType:
         listed: True if several things are asked for.
         names: Index terms of what the question names: names, years, known documents and companies.
         focus: Index terms of what it asks about them, without question words.
-        about: The question without the names.
         terms: Index terms of the whole question.
         things: The names, each as the terms of adjacent words.
         put: The question as put to its owner ("you" for the name) after the one that it goes on from; else empty.
@@ -54,7 +53,6 @@ class QuestionType:
     names: tuple[str, ...]
     focus: tuple[str, ...]
     text: str
-    about: str
     terms: frozenset[str]
     things: tuple[tuple[str, ...], ...] = ()
     put: str = ""
@@ -200,7 +198,6 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
     names: dict[str, None] = {}
     things: list[tuple[str, ...]] = []
     focus: dict[str, None] = {}
-    about: list[str] = []
     follows = False
     for place, raw in enumerate(text.split()):
         word = raw.lstrip(_OPENERS).rstrip(_EDGES).removesuffix("'s").removesuffix("’s")
@@ -213,7 +210,6 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
             follows = raw[-1] not in _EDGES
             continue
         follows = False
-        about.append(raw)
         focus |= dict.fromkeys(term for term in terms[:1] if term not in _ASKING)
     return QuestionType(
         kind=_kind_of(folded),
@@ -221,7 +217,6 @@ def _classify(text: str, known: frozenset[str]) -> QuestionType:
         names=tuple(names),
         focus=tuple(focus),
         text=text,
-        about=" ".join(about),
         terms=frozenset(tokenise(text)) - _COMPARING,
         things=tuple(dict.fromkeys(filter(None, things))),
     )

@@ -238,6 +238,13 @@ def test_a_question_after_a_value_that_no_line_about_it_holds_is_not_answered() 
     assert told("How many containers did the harbour crane move?", "The harbour crane moved containers.") == 0.0
 
 
+def test_a_value_may_stand_in_the_lead_in_or_answer_one_of_two_questions_but_not_in_a_row_that_is_left_out() -> None:
+    assert told("Who built the harbour crane?", "The harbour crane, built by Ann Lee, has:\n\n- a jib\n- a brake\n") > 0
+    assert told("When did the harbour crane open, and who built the crane?", "The crane was built by Ann Lee.") > 0
+    table = "| tree | cores |\n|---|---|\n| larch | unknown |\n" + "| maple | 16 cores |\n" * 9
+    assert told("How many cores does larch have?", table) == 0.0
+
+
 def test_a_unit_that_does_not_say_what_is_asked_of_what_it_names_answers_less_probably() -> None:
     text = "Ann Vik holds a degree in welding. Ann Vik went to sea. The crane is blue."
     assert told("Which degree does Ann Vik hold?", text) > told("Which surname does Ann Vik hold?", text)

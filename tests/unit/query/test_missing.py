@@ -23,6 +23,7 @@ def lacks(question: str, text: str) -> set[str]:
         ("name of the client who asked for it", "It was Ann who wrote it for one client."),
         ("What is the bank that lent the money called?", "The money came from our bank in Oslo."),
         ("Which editors read it?", "Ann had it read by two editors."),
+        ("Which company made it?", "It was made by a company/agency in the north."),
     ],
 )
 def test_a_thing_that_is_only_pointed_at_has_no_name(question: str, text: str) -> None:
