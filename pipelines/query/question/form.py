@@ -271,12 +271,15 @@ _REASON = re.compile(
     r"|fear|wanted|would|could|should|worth|better|harder|too|instead|meant|means|needed|never"
     r"|not|no)\b"
 )
-_NAME = re.compile(r"(?<![.!?:|•\n] )(?<!^)\b[A-Z][\w&.'’-]*")
+_CAPITAL, _SMALL = "A-ZÀ-ÖØ-ÞĀ-ž\u1e00-\u1eff", "a-zß-öø-ÿā-ž\u1e00-\u1eff"  # of names in Latin script
+_NAME = re.compile(rf"(?<![.!?:|•\n] )(?<!^)\b[{_CAPITAL}][\w&.'’-]*")
 _PERSON = re.compile(
-    r"\b[A-Z][a-zà-ÿ]+(?: (?:van|von|de|der|den|di|du|la|al|bin) )? ?(?:[A-Z][.] )?[A-Z][a-zà-ÿ'’-]+"
-    r"|\b(?:named|called|colleague|by|with|ask|asked|name is|friend|brother|sister|mentor),? [A-Z][a-zà-ÿ'’-]+"
+    rf"\b[{_CAPITAL}][{_SMALL}]+(?: (?:van|von|de|der|den|di|du|la|al|bin) )? ?(?:[{_CAPITAL}][.] )?"
+    rf"[{_CAPITAL}][{_SMALL}'’-]+"
+    rf"|\b(?:named|called|colleague|by|with|ask|asked|name is|friend|brother|sister|mentor),? "
+    rf"[{_CAPITAL}][{_SMALL}'’-]+"
 )
-_SUBJECT = re.compile(r"[A-Z][a-zà-ÿ'’-]+(?= [a-z])")
+_SUBJECT = re.compile(rf"[{_CAPITAL}][{_SMALL}'’-]+(?= [a-z])")
 _NO_PERSON = terms_in("no-persons")
 _COMPARED = re.compile(r"\b(?:than|more|less|most|better|worse|prefer\w*|alone|against|versus|both|while|\w+er)\b|\d")
 

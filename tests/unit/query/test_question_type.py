@@ -197,6 +197,12 @@ def test_a_sentence_that_begins_with_a_single_name_may_say_who(line: str, expect
     assert kind_fit(aim("Who built the harbour crane?"), line) == expected
 
 
+@pytest.mark.parametrize("line", ["2 | Øye Liv | the keys", "The keys lie with Đặng Thùy Linh.", "Émile Zola"])
+def test_a_name_may_begin_with_any_latin_capital(line: str) -> None:
+    assert kind_fit(aim("Who keeps the keys of shed 9?"), line) == 1.0
+    assert kind_fit(aim("Who keeps the keys of shed 9?"), "the éclair and the übung") == 0.0
+
+
 def test_the_name_of_the_person_whose_documents_they_are_need_not_be_repeated() -> None:
     known = NameIndex([("harbour-log", "d")], people=["Ann Ødegård"])
     wanted = classify_question(analyse("Where did Ødegård write harbour-log?", known=known))
