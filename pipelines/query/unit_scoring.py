@@ -27,7 +27,7 @@ ANSWER_SIGNALS = ("reader", *MISSING)
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
 _MOST_UNITS = 16  # units that are read, and as many again if the reader is sure of none
-_SURE = 1.0  # log-odds of the reader
+_SURE = 0.0  # log-odds of the reader
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words
 _FEW_PARTS = 12  # parts of a unit up to which each is read by itself
