@@ -158,10 +158,9 @@ def score_units(
     if len(read) > _MOST_UNITS:
         rough = _rough(read, wanted, ranking, scorer)
         read = [read[at] for at in np.argsort(-rough, kind="stable")[: 2 * _MOST_UNITS]]
-    answers = np.zeros(0, np.float32)
-    while len(answers) < len(read) and (not len(answers) or answers.max() < _SURE):
-        next_texts = [each.text for each in read[len(answers) : len(answers) + _MOST_UNITS]]
-        answers = np.append(answers, scorer.reads(wanted.as_put, next_texts))
+    answers = scorer.reads(wanted.as_put, [each.text for each in read[:_MOST_UNITS]])
+    if answers.max() < _SURE and (others := read[_MOST_UNITS:]):
+        answers = np.append(answers, scorer.reads(wanted.as_put, [each.text for each in others]))
     return _scored(read[: len(answers)], answers, wanted, ranking, scorer)
 
 
@@ -221,23 +220,28 @@ class ReadUnit:
     """A unit with the terms of its parts and of what stands above it, and the text that is read."""
 
     def __init__(self, unit: QuotableUnit, wanted: QuestionType) -> None:
-        source = unit.source
         self.unit = unit
-        self.title = index_terms(_NOT_WORDS.sub(" ", f"{source.title} {source.documentName}"))
-        self.above = index_terms(" ".join((unit.lead_text, *unit.headings)))
-        self.near = index_terms(" ".join((unit.lead_text, *unit.headings[-1:])))
         self.parts = [index_terms(part.text) for part in unit.parts]
-        self.body = frozenset[str]().union(*self.parts)
         heading = " > ".join(dict.fromkeys((*unit.headings[:1], *unit.headings[-2:])))
         self.front = f"{heading}: {unit.lead_text} "
         self.asked = frozenset(wanted.asked)
-        self.under = float(bool(heading_with_value(wanted, unit)))
-        self.fits = [max(kind_fit(wanted, part.text), self.under) for part in unit.parts]
-        self.fit = max(self.fits)
+        above = float(bool(heading_with_value(wanted, unit)))
+        self.fits = [max(kind_fit(wanted, part.text), above) for part in unit.parts]
+
+    @property
+    def near(self) -> frozenset[str]:
+        """The terms of what stands right above it."""
+        return index_terms(" ".join((self.unit.lead_text, *self.unit.headings[-1:])))
+
+    @property
+    def whole(self) -> frozenset[str]:
+        """The terms of it, of all that stands above it, and of the title and name of its document."""
+        source, above = self.unit.source, index_terms(" ".join((self.unit.lead_text, *self.unit.headings)))
+        return above.union(index_terms(_NOT_WORDS.sub(" ", f"{source.title} {source.documentName}")), *self.parts)
 
     @cached_property
     def text(self) -> str:
-        """What is read: the unit from its beginning, or from the part nearest to the question if that is too far down.
+        """The unit from its beginning, or from the part nearest to the question if that is too far down to be read.
 
         The words of rows and of code have more pieces than those of sentences.
         """
@@ -264,11 +268,11 @@ def _rough(
         for place, name in enumerate(dict.fromkeys(str(hit.node.metadata["document_id"]) for hit in ranking), start=1)
     }
     found = [
-        scorer.share(wanted.asked, each.body | each.above | each.title)
-        + max(scorer.share(wanted.asked, own | each.near) for own in each.parts)
-        + 0.5 * (each.fit + (document in wanted.told) + 1 / places.get(document, len(places) + 1))
+        scorer.share(wanted.asked, each.whole)
+        + max(scorer.share(wanted.asked, own | near) for own in each.parts)
+        + 0.5 * (max(each.fits) + (document in wanted.told) + 1 / places.get(document, len(places) + 1))
         for each in read
-        for document in (each.unit.source.document_id,)
+        for document, near in ((each.unit.source.document_id, each.near),)
     ]
     return np.asarray(np.array(found, np.float32) + _passages(read, ranking), np.float32)
 

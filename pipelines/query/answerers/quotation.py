@@ -148,8 +148,11 @@ def _holds_kind(question: QuestionType, quotations: Sequence[Quotation]) -> bool
     """True if what is quoted, or stands right above it, holds the kind of value that is asked for, or none is."""
     if question.kind not in EXACT_KINDS or not question.focus:
         return True
-    said = ((each.unit, text) for each in quotations for text in (each.unit.lead_text, *(p.text for p in each.parts)))
-    return any(kind_fit(question, text) > 0 or heading_with_value(question, unit) for unit, text in said)
+    return any(
+        heading_with_value(question, each.unit)
+        or any(kind_fit(question, text) for text in (each.unit.lead_text, *(part.text for part in each.parts)))
+        for each in quotations
+    )
 
 
 def _stating(scored: ScoredUnits, question: QuestionType) -> int | None:
