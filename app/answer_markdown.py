@@ -3,7 +3,6 @@
 import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 from app.conversation import Exchange, written_by
 from app.typeset import literal
@@ -137,11 +136,10 @@ def _made(pack: Pack) -> Iterator[tuple[str, str]]:
         yield "after", "; ".join(turn.question for turn in asked.history)
     if searched_for and searched_for != asked.question:
         yield "searched for", searched_for
-    narrowed = {name: value for name, value in asdict(asked.filters).items() if value}
-    if narrowed:
+    if asked.filters:
         parts = (
             f"{name}: {value if isinstance(value, str) else ', '.join(map(str, value))}"
-            for name, value in narrowed.items()
+            for name, value in asked.filters.given.items()
         )
         yield "only in", "; ".join(parts)
     yield "searched by", asked.mode

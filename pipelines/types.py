@@ -233,9 +233,14 @@ class Filters:
         return self != Filters()
 
     @property
+    def given(self) -> dict[str, Any]:
+        """The fields that narrow, by name."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
+
+    @property
     def narrowing(self) -> tuple[str, ...]:
         """The names of the fields that narrow."""
-        return tuple(each.name for each in fields(self) if getattr(self, each.name))
+        return tuple(self.given)
 
 
 @dataclass(frozen=True, slots=True)

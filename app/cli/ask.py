@@ -1,7 +1,7 @@
 """`footnote ask` and `footnote replay`: answer, keep the answer as a pack, ask again and print what changed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,10 +106,10 @@ def _say_offers(offered: Iterable[str], model: str, *, answered: bool) -> None:
 
 
 def _asked(settings: "Settings", question: str, filters: "Filters", after: Sequence[str]) -> dict[str, Any]:
-    """What a server is asked: the question, the filters, and the turns before it, which it answers first."""
+    """The question, the filters, and the turns before it, which the server answers first."""
     from app.remote import ask_server
 
-    narrowed = {name: value for name, value in asdict(filters).items() if value}
+    narrowed = filters.given
     turns: list[dict[str, str]] = []
     for earlier in after:
         turn = {"question": earlier, "filters": narrowed, "history": turns, "follow_ups": False}

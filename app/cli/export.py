@@ -96,8 +96,9 @@ def markdown_of(document: "Document") -> str:
         "collection": document.collection,
         "source": document.source_uri,
     }
-    known = {name: value for name, value in stated.items() if value}
-    return f"---\n{yaml.safe_dump(known, allow_unicode=True, sort_keys=False, width=10_000)}---\n{document.text}"
+    return (
+        f"---\n{yaml.safe_dump(_known(stated), allow_unicode=True, sort_keys=False, width=10_000)}---\n{document.text}"
+    )
 
 
 def json_resume(person: Mapping[str, Any]) -> dict[str, Any]:

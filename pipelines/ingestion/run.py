@@ -235,9 +235,8 @@ class Ingestion:
         """Log past failures that are over, each in the collection in which it is logged."""
         with reading(self.database.engine, "reading what failed") as connection:
             of = {failure.source_uri: failure.collection for failure in current_failures(connection)}
-        for each in {of.get(item.uri, collection) for item in settled}:
-            these = {item: why for item, why in settled.items() if of.get(item.uri, collection) == each}
-            settle_failures(self.database.engine, run_id, each, these)
+        logged = {item: (of.get(item.uri, collection), why) for item, why in settled.items()}
+        settle_failures(self.database.engine, run_id, logged)
 
     def _finish(self, run_id: int, items: Sequence[IngestItem], plan: Plan, began: float) -> IngestReport:
         """End a run: refresh the indexes, write the run's row, return its report."""
@@ -305,7 +304,7 @@ class Ingestion:
         report = replace(self, guard=allow_all).run(Plan(tuple(steps), (), ()), kind="remove")
         for failure in failures:
             item = SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source))
-            settle_failures(self.database.engine, report.run_id, failure.collection, {item: "asked for"})
+            settle_failures(self.database.engine, report.run_id, {item: (failure.collection, "asked for")})
         left = {document.source_uri for document in self.known()}
         for uri in {step.item.uri for step in steps} - left:
             forget_fetched(self.settings.home, uri)

@@ -320,11 +320,11 @@ def failures_from(failures: Iterable[FailedDocument], location: str) -> list[Fai
     ]
 
 
-def settle_failures(engine: Engine, run_id: int, collection: str, settled: Mapping[SourceItem, str]) -> None:
-    """Log documents that failed before as unchanged, with the reason; nothing else is written."""
+def settle_failures(engine: Engine, run_id: int, settled: Mapping[SourceItem, tuple[str, str]]) -> None:
+    """Log documents that failed before as unchanged, by collection and reason; nothing else is written."""
     with writing(engine, "settling past failures") as connection:
         rows = [
             LoggedItem(collection, item, IngestItem(item.name, "unchanged", message=why))
-            for item, why in settled.items()
+            for item, (collection, why) in settled.items()
         ]
         write_items(connection, run_id, rows)
