@@ -165,7 +165,7 @@ def answer(
 
 
 def _shown(entry: Exchange) -> dict[str, Any]:
-    """What the widget of a finished answer shows, but for what is open."""
+    """The data of a finished answer's widget, but for what is open."""
     data = answer_data(entry) | {"markdown": as_markdown(entry)}
     if is_visitor():
         data["alerts"] = list(filter(None, map(without_settings, data["alerts"])))

@@ -148,7 +148,7 @@ def _open(document_id: str) -> None:
 
 
 def _failures(shelf: Shelf, named: Collection[str]) -> None:
-    """What could not be taken in the last time, but for what the tray names."""
+    """The failures of the last time, but for those that the tray names."""
     for failure in (failure for failure in shelf.failures if failure.name not in named):
         still = " An earlier version of it still answers." if failure.stored else ""
         render.problem(f"{failure.name} could not be taken in", with_hint(failure.reason, failure.hint) + still)

@@ -25,7 +25,7 @@ _PROFILES = frozenset(("linkedin", "profile", "resume", "cv"))
 
 @dataclass(frozen=True, slots=True)
 class FolderKind:
-    """What a folder is, and the files and folders in it that are its sources."""
+    """The name of a kind of folder, and the files and folders in it that are its sources."""
 
     name: str
     locations: tuple[Path, ...]
@@ -87,7 +87,7 @@ def declare(file: Path, kind: FolderKind) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a folder was seen as, the file of sources, and whose documents they are."""
+    """The kind that a folder was taken for, the file of sources, and whose documents they are."""
 
     kind: str
     sources: Sequence[str]

@@ -1,4 +1,4 @@
-"""What can be done with an answer: asked again, as it stands or of every document; shared, saved, rated."""
+"""The menus of an answer: asked again, as it stands or of every document; shared, saved, rated."""
 
 from functools import partial
 

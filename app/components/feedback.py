@@ -1,4 +1,4 @@
-"""What a reader says of an answer: thumbs, words, a wrong source, an opened footnote; kept once a conversation."""
+"""A reader's word on an answer: thumbs, words, a wrong source, an opened footnote; kept once a conversation."""
 
 import hashlib
 import uuid

@@ -58,7 +58,7 @@ def _bar(shelf: Shelf) -> None:
 
 
 def _chosen(kind: str) -> Any:
-    """What is chosen of a kind, also while its menu is shut; None or nothing for no filter."""
+    """The choice of a kind, also while its menu is shut; None or nothing for no filter."""
     return st.session_state.get(f"filter_{kind}")
 
 
@@ -76,7 +76,7 @@ def _menu(kind: str, values: Sequence[Any]) -> None:
 
 
 def _pill(kind: str, said: str, left_out: int, every: int) -> None:
-    """What a filter selects and leaves out, with a cross that takes it away."""
+    """A pill that names what a filter selects and leaves out, with a cross that takes it away."""
     st.button(f"{literal(said)}: leaves out {left_out} of {every} document{'s' * (every != 1)}",
               key=f"no_filter_{kind}", icon=":material/close:", icon_position="right", type="tertiary",
               on_click=session.unset, args=(f"filter_{kind}",), help="Take this filter away")  # fmt: skip

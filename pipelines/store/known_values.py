@@ -1,4 +1,4 @@
-"""What is stored of collections, kinds, authors and documents, by which a filter that fits nothing is refused."""
+"""The stored collections, kinds, authors and documents, by which a filter that fits nothing is refused."""
 
 from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""What an audience may see of a stored answer: nothing from documents that became private or are gone."""
+"""The part of a stored answer that an audience may see: nothing from documents that became private or are gone."""
 
 from dataclasses import replace
 

@@ -368,7 +368,7 @@ def _by_order(person: Person, marks: Collection[str]) -> ComputedAnswer | None:
 
 
 def _named(person: Person, asked: Sequence[str]) -> _Named:
-    """What the asked words name: a title of two words or more, the level of a degree, or an employer by one word."""
+    """The things that the asked words name: a title of two words or more, a degree's level, an employer by one word."""
     used: set[int] = set()
     jobs: list[Job] = []
     for job in person.jobs:
@@ -402,7 +402,7 @@ def _degree(group: Sequence[Fact]) -> set[str]:
 
 
 def _place(own: Sequence[str], asked: Sequence[str]) -> int | None:
-    """Where these terms begin in the words; None where they do not stand there in a row."""
+    """The place where these terms begin in the words; None where they do not stand there in a row."""
     terms = [next(iter(tokenise(word)), word) for word in asked]
     return next((at for at in range(len(terms)) if terms[at : at + len(own)] == list(own)), None)
 

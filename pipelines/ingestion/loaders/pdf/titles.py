@@ -82,7 +82,7 @@ def _is_beside(title: PdfLine, other: PdfLine) -> bool:
 
 
 def _titled_strips(lines: Sequence[PdfLine], edge: float) -> list[Strip]:
-    """What stands left of the edge with what stands right of it, down to the next title or a line across the edge."""
+    """The lines left of the edge with those right of it, down to the next title or a line across the edge."""
     strips: list[Strip] = []
     beside = {id(line): -_ALIGNED <= x - edge <= _INDENT * line.size for line, x in _with_body_beside(lines)}
     is_open = False
@@ -103,7 +103,7 @@ def _titled_strips(lines: Sequence[PdfLine], edge: float) -> list[Strip]:
 
 
 def _height(line: PdfLine, edge: float) -> float:
-    """Where a line begins; a title begins above the larger type beside it."""
+    """The top of a line; a title begins above the larger type beside it."""
     return line.top + _ABOVE * line.size * (2 if line.x1 < edge - _GAP else 0)
 
 
