@@ -33,7 +33,11 @@ class EmbeddingSettings(_Stage):
     provider: Literal["auto", "local", "openai", "hashed"] = Field(
         "auto", description="auto = openai when OPENAI_API_KEY is set, else local; hashed is for tests"
     )
-    model: str = Field("", description="empty = all-MiniLM-L6-v2 (local) or text-embedding-3-small (openai)")
+    model: str = Field(
+        "",
+        description="empty = all-MiniLM-L6-v2 (local) or text-embedding-3-small (openai). With the extra\n"
+        "multilingual, local also has multilingual-e5-small",
+    )
     dimension: int = Field(0, ge=0, le=4000, description="0 = the dimension of the model: 384 or 1536")
     precision: Literal["int8", "fp32"] = Field(
         "int8", description="precision of the local model; fp32 needs model_path"

@@ -1,4 +1,4 @@
-"""Build the embedding model that the settings name: local, OpenAI-compatible, or hashed words for tests."""
+"""Build the embedding model that the settings name: two local ones, OpenAI-compatible ones, hashed words for tests."""
 
 import asyncio
 import hashlib
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from config.settings import OPENAI_BASE, Settings
 from pipelines.errors import ConfigError
-from pipelines.models.identity import identity, requested_dimensions
+from pipelines.models.identity import MULTILINGUAL, identity, requested_dimensions
 from pipelines.models.minilm import Device, MiniLM, Pieces, Precision, load_minilm
 from pipelines.types import EmbeddingIdentity
 
@@ -32,6 +32,10 @@ def build_embed_model(settings: Settings) -> BaseEmbedding:
         return _remote(settings, chosen)
     if chosen.provider == "hashed":
         return HashedEmbedding(model_name=chosen.model, dimension=chosen.dimension, embed_batch_size=asked.batch_size)
+    if chosen.model == MULTILINGUAL:
+        from pipelines.models.multilingual import MultilingualEmbedding
+
+        return MultilingualEmbedding(model_name=chosen.model, threads=asked.threads)
     return MiniLMEmbedding(
         model_name=chosen.model,
         embed_batch_size=asked.batch_size,

@@ -6,7 +6,7 @@ from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.types import EmbeddingIdentity
 
-LOCAL_MODEL = "all-MiniLM-L6-v2"
+LOCAL_MODEL, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
 OPENAI_MODEL = "text-embedding-3-small"
 HASHED_MODEL = "hashed"
 PROVIDERS = ("local", "openai", "hashed")
@@ -14,11 +14,14 @@ OPENROUTER_MODEL = "meta-llama/llama-3.1-8b-instruct:free"
 
 _NATIVE_DIMENSIONS = {
     LOCAL_MODEL: 384,
+    MULTILINGUAL: 384,
     OPENAI_MODEL: 1536,
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
     "gemini-embedding-001": 3072,
 }
+# By their names in lower case.
+_LOCAL_MODELS = {LOCAL_MODEL.lower(): LOCAL_MODEL, MULTILINGUAL: MULTILINGUAL, "multilingual": MULTILINGUAL}
 _MOST_DIMENSIONS = 4000  # that pgvector can index
 _DEFAULT_DIMENSIONS = {**_NATIVE_DIMENSIONS, "gemini-embedding-001": 768, HASHED_MODEL: 256}
 
@@ -87,7 +90,7 @@ def parse_model_name(settings: Settings, name: str) -> EmbeddingIdentity:
 
 
 def _provider_of(model: str) -> str:
-    if _base_name(model).lower() == LOCAL_MODEL.lower():
+    if _base_name(model).lower() in _LOCAL_MODELS:
         return "local"
     return "hashed" if model.startswith(HASHED_MODEL) else "openai"
 
@@ -126,16 +129,15 @@ def requested_dimensions(chosen: EmbeddingIdentity) -> int | None:
 
 
 def _local(model: str, dimension: int) -> EmbeddingIdentity:
-    if _base_name(model or LOCAL_MODEL).lower() != LOCAL_MODEL.lower():
+    name = _LOCAL_MODELS.get(_base_name(model or LOCAL_MODEL).lower())
+    if name is None:
         raise ConfigError(
-            f"The local embedding model is {LOCAL_MODEL}, not {model}.",
+            f"The local embedding models are {LOCAL_MODEL} and {MULTILINGUAL}, not {model}.",
             hint="Unset FOOTNOTE_EMBEDDING__MODEL, or set FOOTNOTE_EMBEDDING__PROVIDER=openai for your own server.",
         )
     if dimension not in (0, 384):
-        raise ConfigError(
-            f"{LOCAL_MODEL} has 384 dimensions, not {dimension}.", hint="Unset FOOTNOTE_EMBEDDING__DIMENSION."
-        )
-    return EmbeddingIdentity("local", LOCAL_MODEL, 384)
+        raise ConfigError(f"{name} has 384 dimensions, not {dimension}.", hint="Unset FOOTNOTE_EMBEDDING__DIMENSION.")
+    return EmbeddingIdentity("local", name, 384)
 
 
 def _base_name(model: str) -> str:

@@ -102,7 +102,7 @@ def verify_files(names: Collection[str] = tuple(FILES)) -> None:
         ConfigError: If one is missing or damaged.
     """
     hint = "Install Footnote again; in a clone, run `git checkout pipelines/models/weights`."
-    _verify(FOLDER, {name: FILES[name] for name in names}, hint)
+    verify(FOLDER, {name: FILES[name] for name in names}, hint)
 
 
 def verify_source(folder: Path) -> None:
@@ -112,10 +112,15 @@ def verify_source(folder: Path) -> None:
         ConfigError: If a file is missing or another one, whose vectors would be silently wrong.
     """
     hint = "FOOTNOTE_EMBEDDING__MODEL_PATH must name a folder with both files of all-MiniLM-L6-v2; int8 needs none."
-    _verify(folder, SOURCE_FILES, hint)
+    verify(folder, SOURCE_FILES, hint)
 
 
-def _verify(folder: Path, files: Mapping[str, ModelFile], hint: str) -> None:
+def verify(folder: Path, files: Mapping[str, ModelFile], hint: str) -> None:
+    """Check the size and the SHA-256 of files in a folder.
+
+    Raises:
+        ConfigError: With this hint, if one is missing or damaged.
+    """
     for name, expected in files.items():
         path = folder / name
         try:

@@ -4,8 +4,9 @@ from contextlib import suppress
 
 from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError
-from pipelines.models.identity import identity, is_model_configured, llm_identity
+from pipelines.models.identity import MULTILINGUAL, identity, is_model_configured, llm_identity
 from pipelines.models.minilm import examine_model
+from pipelines.models.multilingual import examine_multilingual
 from pipelines.store.database import open_database
 from pipelines.store.embedding_models import active_model, change_over, mismatch, settings_of
 from pipelines.store.health import Finding, examine
@@ -18,6 +19,8 @@ def examine_all(settings: Settings, *, fix: bool = False) -> list[Finding]:
     findings = [agrees, *(examine(settings, model, fix=fix) if model else ())]
     if model and model.provider == "local":
         findings.append(Finding("local model", *examine_model(settings.embedding.model_path)))
+    if model and model.model == MULTILINGUAL:
+        findings.append(Finding("multilingual model", *examine_multilingual()))
     if llm_identity(settings) is not None:
         from pipelines.models.consult import examine_llm  # its libraries take a second to import
 

@@ -249,12 +249,13 @@ def table_bytes(connection: Connection, table: str) -> int:
 
 
 def find_model(stored: Sequence[StoredModel], name: str) -> StoredModel:
-    """The model of that name: a table's, `model` or `provider/model`, either with `@dimension`.
+    """The model of that name: a table's, `model` or `provider/model`, either with `@dimension`, or first words of it.
 
     Raises:
         RetrievalError: If no model or several have it.
     """
     found = [one for one in stored if name in _names(one)]
+    found = found or [one for one in stored if one.identity.model.startswith(f"{name}-")]
     labels = ", ".join(one.identity.label for one in found or stored)
     if len(found) > 1:
         raise RetrievalError(f"{name!r} could be {len(found)} embedding models: {labels}.", hint="Give the whole name.")
