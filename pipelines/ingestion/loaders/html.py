@@ -1,5 +1,6 @@
 """Load HTML files: docling reads the page, without navigation, after its source is repaired."""
 
+import codecs
 import html
 import re
 from collections import Counter
@@ -19,7 +20,6 @@ from pipelines.markup import INLINE_TAGS, without_comments
 from pipelines.text import canonical
 from pipelines.types import SourceItem
 
-LATIN_1 = ("iso-8859-1", "iso8859-1", "latin1", "latin-1")  # which browsers read as its superset windows-1252
 TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
 
 _SKIPPED = ("script", "style", "template", "noscript")
@@ -28,6 +28,19 @@ _CHARSET = re.compile(
 )
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 _HEAD = 4_096
+_BROKEN_SHARE = 0.01
+_UTF_16 = (b"<\0", b"\0<")  # without a byte order mark
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Browsers read these encodings as their supersets.
+_SUPERSETS = {
+    **dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis"), "cp932"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ksc5601"), "cp949"),
+    **dict.fromkeys(("iso-8859-9", "latin5"), "cp1254"),
+    "tis-620": "cp874",
+}
+_NOT_OF_PAGES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
 _CONSENT = ("cookie", "consent", "gdpr")
 _NOTICES = ("div", "section", "aside", "dialog", "form", "footer", "p")
 _ANSWERS = frozenset("accept agree allow ok okay reject decline deny dismiss got".split())
@@ -63,7 +76,7 @@ _ENDS = {
 
 def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The page's text; its only `<h1>` or its `<title>` is its title, `<meta>` gives author, date and description."""
-    source = _with_alternatives(without_consent(without_comments(_decode(data, item.name))))
+    source = _with_alternatives(without_consent(without_comments(decode_page(data, item.name))))
     tree = parse_html(source)
     meta = dict(_meta(tree))
     rendering = _render(_without(source, "nav", *_SKIPPED), item.name)
@@ -144,26 +157,52 @@ def parse_html(page: str) -> Any:
         return None
 
 
-def _decode(data: bytes, name: str) -> str:
-    """Decode as UTF-8 or by byte order mark, else by the declared charset, else as plain text."""
-    encoding = declared_charset(data)
-    try:
-        return canonical(data.decode("utf-8")) if b"\x00" not in data else canonical(decode(data, name)[0])
-    except UnicodeDecodeError:
-        if not encoding:
-            return canonical(decode(data, name)[0])
-    for codec in ("cp1252", encoding) if encoding.lower() in LATIN_1 else (encoding,):
+def decode_page(data: bytes, name: str, charset: str = "") -> str:
+    """Decode a page's source to canonical text.
+
+    By its byte order mark, or as UTF-16 that has none; else as UTF-8, unless a 7-bit encoding is stated or it is
+    invalid; else in the charset that the server or the page states; else like plain text.
+
+    Args:
+        data: The bytes of the page.
+        name: The name of the page, for errors.
+        charset: As stated by the server; empty if it states none.
+
+    Raises:
+        LoadError: If none of them fits.
+    """
+    if data.startswith(_MARKS) or (not charset and any(mark in data[:_HEAD] for mark in _UTF_16)):
+        return canonical(decode(data, name)[0])
+    named = [codec for one in (charset, _declared_charset(data)) if (codec := _codec(one))]
+    first = named if any(codec.startswith(("iso2022", "hz", "utf-16")) for codec in named) else []
+    for codec in (*first, "utf-8", *named):
         try:
             return canonical(data.decode(codec))
-        except (LookupError, UnicodeDecodeError):
+        except UnicodeDecodeError:
             continue
-    raise LoadError(
-        f"{name} declares the encoding {encoding} but is not in it.",
-        hint="Save it as UTF-8 and declare that in its <meta charset>.",
-    )
+    for codec in named or ("utf-8",):  # allows a few broken bytes, as from a cut character
+        text = data.decode(codec, "replace")
+        if text.count("\ufffd") <= _BROKEN_SHARE * sum(not char.isascii() for char in text):
+            return canonical(text)
+    try:
+        return canonical(decode(data, name)[0])
+    except LoadError as error:
+        stated = charset or (named[0] if named else "")
+        reason = f"declares the charset {stated} but is not in it" if stated else "does not declare its charset"
+        raise LoadError(f"{name} {reason}.", hint="Save it as UTF-8 from a browser, and ingest that file.") from error
 
 
-def declared_charset(data: bytes) -> str:
+def _codec(charset: str) -> str:
+    """Python's name of a text encoding; empty if it has none, or pages cannot be in it."""
+    name = charset.strip().strip("\"'").lower()
+    try:
+        codec = codecs.lookup(_SUPERSETS.get(name, name)).name
+        return codec if codec not in _NOT_OF_PAGES and bytes(4).decode(codec) else ""
+    except (LookupError, ValueError):
+        return ""
+
+
+def _declared_charset(data: bytes) -> str:
     """The encoding that the head of a page declares; "" without one."""
     found = _CHARSET.search(data[:_HEAD])
     return found[1].decode("ascii", "replace") if found else ""

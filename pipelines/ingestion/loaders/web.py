@@ -1,6 +1,5 @@
 """Load web pages: the article of an HTML page, or whatever other document was fetched."""
 
-import codecs
 import math
 import re
 from collections.abc import Mapping
@@ -13,10 +12,9 @@ from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
-from pipelines.ingestion.loaders.html import LATIN_1, declared_charset, load_html, parse_html
+from pipelines.ingestion.loaders.html import decode_page, load_html, parse_html
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
-from pipelines.ingestion.loaders.text import decode
 from pipelines.markup import INLINE_TAGS
 from pipelines.text import canonical, digit_runs
 from pipelines.types import Document, SourceItem
@@ -28,18 +26,6 @@ _MAX_DIGITS = 10
 _SHORT_WAIT = 30.0  # seconds; a slower refresh reloads a page that is meant to be read
 _WBR = re.compile(r"</?wbr\b[^<>]{0,200}>", re.IGNORECASE)  # lxml leaves it open, and loses text 256 levels deep
 _MAX_DECLARATION = 500  # characters
-_BROKEN_SHARE = 0.01
-_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Browsers read these encodings as their supersets.
-_SUPERSETS = {
-    **dict.fromkeys(("ascii", "us-ascii", *LATIN_1), "cp1252"),
-    **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
-    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis"), "cp932"),
-    **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ksc5601"), "cp949"),
-    **dict.fromkeys(("iso-8859-9", "latin5"), "cp1254"),
-    "tis-620": "cp874",
-}
-_NOT_OF_PAGES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
 _MAX_ELEMENTS = 20_000  # more take trafilatura seconds, and its time grows faster than their number
 _MAX_INLINE_ELEMENTS = 2_000  # in one block; the time grows with their cube
 _MAX_ARTICLE_DEPTH = 200  # nested elements; libxml2 by default drops those below 255
@@ -162,54 +148,6 @@ def _leads_elsewhere(address: str, link: str) -> bool:
     except ValueError:
         return False
     return (there.hostname, there.path.rstrip("/"), there.query) != (here.hostname, here.path.rstrip("/"), here.query)
-
-
-def decode_page(data: bytes, name: str, charset: str = "") -> str:
-    """Decode a page's source to canonical text.
-
-    By its byte order mark; else as UTF-8, unless a 7-bit encoding is stated or it is invalid; else in the charset that
-    the server or the page states; else like plain text.
-
-    Args:
-        data: The bytes of the page.
-        name: The name of the page, for errors.
-        charset: As stated by the server; empty if it states none.
-
-    Raises:
-        LoadError: If none of them fits.
-    """
-    if data.startswith(_MARKS):
-        return canonical(decode(data, name)[0])
-    named = [codec for one in (charset, declared_charset(data)) if (codec := _codec(one))]
-    first = named if any(codec.startswith(("iso2022", "hz", "utf-16")) for codec in named) else []
-    for codec in (*first, "utf-8", *named):
-        try:
-            return canonical(data.decode(codec))
-        except UnicodeDecodeError:
-            continue
-    for codec in named or ("utf-8",):  # allows a few broken bytes, as from a cut character
-        text = data.decode(codec, "replace")
-        if text.count("\ufffd") <= _BROKEN_SHARE * sum(not char.isascii() for char in text):
-            return canonical(text)
-    return canonical(_decode_as_text(data, name, charset or (named[0] if named else "")))
-
-
-def _decode_as_text(data: bytes, name: str, named: str) -> str:
-    try:
-        return decode(data, name)[0]
-    except LoadError as error:
-        reason = f"declares the charset {named} but is not in it" if named else "does not declare its charset"
-        raise LoadError(f"{name} {reason}.", hint="Save it as UTF-8 from a browser, and ingest that file.") from error
-
-
-def _codec(charset: str) -> str:
-    """Python's name of a text encoding; empty if it has none, or pages cannot be in it."""
-    name = charset.strip().strip("\"'").lower()
-    try:
-        codec = codecs.lookup(_SUPERSETS.get(name, name)).name
-        return codec if codec not in _NOT_OF_PAGES and bytes(4).decode(codec) else ""
-    except (LookupError, ValueError):
-        return ""
 
 
 def is_too_complex(page: str) -> bool:

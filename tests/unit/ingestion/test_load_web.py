@@ -10,7 +10,8 @@ import pytest
 from pipelines.errors import LoadError
 from pipelines.ingestion.envelope import Envelope, pack
 from pipelines.ingestion.loaders import Limits, load
-from pipelines.ingestion.loaders.web import decode_page, is_too_complex
+from pipelines.ingestion.loaders.html import decode_page
+from pipelines.ingestion.loaders.web import is_too_complex
 from pipelines.types import Document, SourceItem
 from tests.fake_web import FILLER, SCRIPTED, page
 from tests.linear import assert_linear
