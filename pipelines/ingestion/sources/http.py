@@ -2,9 +2,10 @@
 
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -51,66 +52,53 @@ class Reply:
         return seconds_in(self.headers.get("retry-after"))
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
-    """The differences between one API and another.
+class JsonClient(ABC):
+    """Sends requests to an API, one at a time; the connection is opened by the first one.
 
     Attributes:
         name: For a person; in capitals it begins the names of the settings.
-        base: The address, before the path of a request.
-        token: Sent in the Authorization header, after `scheme`.
+        scheme: What stands before the token in the Authorization header.
         headers: Of every request.
-        wait_seconds: How long one request may wait for rate limits in all.
-        max_waits: How often.
-        requested_wait: Returns the seconds that an answer asks to wait, after so many waits; None if it asks for none.
-        failure: Returns the error of an answer to a path that `failed`.
-        advice: What to do about a wait that is too long.
+        max_waits: How often one request may wait for rate limits.
         retried: Statuses below 500 that are failures too.
-    """
-
-    name: str
-    base: str
-    token: SecretStr | None
-    scheme: str
-    headers: Mapping[str, str]
-    wait_seconds: float
-    max_waits: int
-    requested_wait: Callable[[Reply, int], float | None]
-    failure: Callable[[Reply, str], SourceError]
-    advice: str = ""
-    retried: frozenset[int] = frozenset()
-
-    @property
-    def base_setting(self) -> str:
-        """The setting that names the address."""
-        return f"FOOTNOTE_{self.name.upper()}__API_BASE"
-
-    @property
-    def host(self) -> str:
-        """The host of the address, for a message."""
-        return urlsplit(self.base).hostname or self.base
-
-    @property
-    def secret(self) -> str:
-        """The token without copied white space; empty without one."""
-        return self.token.get_secret_value().strip() if self.token else ""
-
-
-class JsonClient:
-    """Sends requests to an API, one at a time; the connection is opened by the first one.
+        advice: What to do about a wait that is too long.
+        base: The address, before the path of a request.
+        secret: The token without copied white space; empty without one.
 
     Raises:
         ConfigError: If FOOTNOTE_CA_FILE, or the file of authorities that the environment names, cannot be used.
     """
 
-    def __init__(self, api: Api, access: Access) -> None:
-        self.api = api
+    name: ClassVar[str]
+    scheme: ClassVar[str]
+    headers: ClassVar[Mapping[str, str]]
+    max_waits: ClassVar[int]
+    retried: ClassVar[frozenset[int]] = frozenset()
+    advice = ""
+
+    def __init__(self, access: Access, base: str, token: SecretStr | None, wait_seconds: float) -> None:
+        self.base = base
+        self.secret = token.get_secret_value().strip() if token else ""
+        self._wait_seconds = wait_seconds
         self._ca_file, self._say, self._stop = access.settings.ca_file, access.say, access.stop
         self._usual = environment_ca_file("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", or_folder=True)
         checked_ca_file(self._ca_file)
         self._opened: httpx.Client | None = None
         self._closed_by: Ended | None = None
         self._failures = 0
+
+    @property
+    def host(self) -> str:
+        """The host of the address, for a message."""
+        return urlsplit(self.base).hostname or self.base
+
+    @abstractmethod
+    def requested_wait(self, reply: Reply, waits: int) -> float | None:
+        """The seconds that an answer asks to wait, after so many waits; None if it asks for none."""
+
+    @abstractmethod
+    def failure(self, reply: Reply, path: str) -> SourceError:
+        """The error of an answer to a path that failed."""
 
     @property
     def ended(self) -> bool:
@@ -138,26 +126,26 @@ class JsonClient:
         while True:
             if self._stop.is_set():
                 hint = "Run the same command again to continue."
-                raise Ended(f"Requests to {self.api.name} were stopped.", hint=hint)
+                raise Ended(f"Requests to {self.name} were stopped.", hint=hint)
             if self._closed_by is not None:
                 raise self._closed_by
             reply = self._ask(path, query, posted, headers or {})
-            if (seconds := self.api.requested_wait(reply, waits)) is not None:
+            if (seconds := self.requested_wait(reply, waits)) is not None:
                 waits, waited = waits + 1, waited + seconds
-                wanted = asked_wait(self.api.name, seconds, _RATE_LIMIT)
-                if waited > self.api.wait_seconds or waits > self.api.max_waits:
-                    hint = f"Run it again then, or raise FOOTNOTE_{self.api.name.upper()}__WAIT_SECONDS."
+                wanted = asked_wait(self.name, seconds, _RATE_LIMIT)
+                if waited > self._wait_seconds or waits > self.max_waits:
+                    hint = f"Run it again then, or raise FOOTNOTE_{self.name.upper()}__WAIT_SECONDS."
                     message = f"{wanted}; that is left for the next run."
-                    self._closed_by = Ended(message, hint=f"{hint} {self.api.advice}".rstrip(), wait=seconds)
+                    self._closed_by = Ended(message, hint=f"{hint} {self.advice}".rstrip(), wait=seconds)
                     raise self._closed_by
                 self._say(f"{wanted} ...")
                 self._stop.wait(seconds)
-            elif reply.failed or reply.status in self.api.retried:
-                error = self.api.failure(reply, path) if reply.status else self._unreached(str(reply.body))
+            elif reply.failed or reply.status in self.retried:
+                error = self.failure(reply, path) if reply.status else self._unreached(str(reply.body))
                 if not pauses:
                     raise self._failed(error)
                 usual, asked = pauses.pop(0), reply.retry_after
-                pause = usual if asked is None else min(asked, self.api.wait_seconds)
+                pause = usual if asked is None else min(asked, self._wait_seconds)
                 self._say(f"{error.message.rstrip('.')}; the next try is in {format_duration(pause)} ...")
                 self._stop.wait(pause)
             else:
@@ -176,7 +164,7 @@ class JsonClient:
 
         client, method = self._client(), "GET" if posted is None else "POST"
         try:
-            url = httpx.URL(self.api.base.rstrip("/") + path, params=dict(query or {}))
+            url = httpx.URL(self.base.rstrip("/") + path, params=dict(query or {}))
             for _ in range(_MAX_REDIRECTS):
                 answer = client.request(method, url, json=posted, headers=dict(headers))
                 onward = url.join(answer.headers.get("location", "")) if answer.is_redirect else url
@@ -194,22 +182,22 @@ class JsonClient:
             import httpx
 
             try:
-                has_host = self.api.base.startswith(("https://", "http://")) and urlsplit(self.api.base).hostname
+                has_host = self.base.startswith(("https://", "http://")) and urlsplit(self.base).hostname
             except ValueError:
                 has_host = None
             if not has_host:
                 raise self._not_a_url()
-            secret = self.api.secret
+            secret = self.secret
             if not (secret.isascii() and secret.isprintable()):  # the client's own error would show it
                 raise Ended(
-                    f"{self.api.name.upper()}_TOKEN contains characters that tokens never have.",
+                    f"{self.name.upper()}_TOKEN contains characters that tokens never have.",
                     hint="Copy it again, or unset it.",
                     wait=UNTIL_MENDED,
                 )
-            token = {"Authorization": f"{self.api.scheme} {secret}"} if secret else {}
+            token = {"Authorization": f"{self.scheme} {secret}"} if secret else {}
             context = ssl_context(self._ca_file, self._authorities) or self._authorities()
             self._opened = httpx.Client(
-                verify=context, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.api.headers, **token}
+                verify=context, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.headers, **token}
             )
         return self._opened
 
@@ -222,18 +210,22 @@ class JsonClient:
         file, folder = (None, self._usual) if self._usual.is_dir() else (self._usual, None)
         return ssl.create_default_context(cafile=file, capath=folder)
 
+    @property
+    def _base_setting(self) -> str:
+        return f"FOOTNOTE_{self.name.upper()}__API_BASE"
+
     def _unreached(self, why: str) -> SourceError:
-        hint = CA_FILE_HINT if is_untrusted(why) else f"Check the network and {self.api.base_setting}."
-        return SourceError(f"{self.api.name} cannot be reached at {self.api.host}: {why}.", hint=hint)
+        hint = CA_FILE_HINT if is_untrusted(why) else f"Check the network and {self._base_setting}."
+        return SourceError(f"{self.name} cannot be reached at {self.host}: {why}.", hint=hint)
 
     def _not_a_url(self) -> SourceError:
-        return Ended(f"{self.api.base_setting} is not a URL.", hint="Unset it to use the default.")
+        return Ended(f"{self._base_setting} is not a URL.", hint="Unset it to use the default.")
 
     def _failed(self, error: SourceError) -> SourceError:
         self._failures += 1
         if self._failures < _MAX_FAILURES:
             return error
-        stopped, hint = f"{self.api.name} failed repeatedly, so requests to it were stopped.", "Run it again later."
+        stopped, hint = f"{self.name} failed repeatedly, so requests to it were stopped.", "Run it again later."
         self._closed_by = Ended(stopped, hint=hint)
         return Ended(f"{error.message} {stopped}", hint=hint)
 

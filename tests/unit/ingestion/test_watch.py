@@ -106,7 +106,7 @@ def test_what_is_refused_until_a_person_mends_it_waits_for_the_usual_look() -> N
 
 
 def github_error(status: int, home: Path) -> SourceError:
-    return GitHubApi(Access(Settings(home=home), 1_000))._refusal(Reply(status, body={"message": "No."}), "/users/ann")
+    return GitHubApi(Access(Settings(home=home), 1_000)).failure(Reply(status, body={"message": "No."}), "/users/ann")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 451])

@@ -4,18 +4,18 @@ import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import Access
-from pipelines.ingestion.sources.http import Api, JsonClient, Reply, seconds_in
+from pipelines.ingestion.sources.http import JsonClient, Reply, seconds_in
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
 from pipelines.text import canonical
 
 _DEFAULT_WAIT = 60.0  # seconds, doubled each time, where GitHub names no time
 _SECONDARY_LIMIT = ("rate limit", "abuse detection")  # the latter on older Enterprise servers
-_MAX_WAITS = 5  # for one request
 _MAX_MESSAGE = 200  # characters of what GitHub says itself
 
 
@@ -28,41 +28,25 @@ class CachedResponse:
     is_cut: bool = False
 
 
-class GitHubApi:
+class GitHubApi(JsonClient):
     """Requests to GitHub. Reduced answers are kept, each with its ETag; `verify` ignores those of earlier runs."""
+
+    name, scheme, max_waits = "GitHub", "token", 5
+    headers = MappingProxyType({"Accept": "application/vnd.github+json"})
 
     def __init__(self, access: Access, now: Callable[[], float] = time.time) -> None:
         settings, token = access.settings.github, access.settings.github_token
-        self._home, self._verify = access.settings.home.absolute(), access.verify
+        super().__init__(access, settings.api_base, token, settings.wait_seconds)
+        self._home, self._verify, self._now = access.settings.home.absolute(), access.verify, now
         self._kept: dict[str, Mapping[str, Any]] = {}
-        self._api = Api(
-            name="GitHub",
-            base=settings.api_base,
-            token=token,
-            scheme="token",
-            headers={"Accept": "application/vnd.github+json"},
-            wait_seconds=settings.wait_seconds,
-            max_waits=_MAX_WAITS,
-            requested_wait=lambda reply, waits: _requested_wait(reply, now=now(), before=waits),
-            failure=self._refusal,
-            advice="" if token else "With a GITHUB_TOKEN, GitHub answers 5,000 questions an hour instead of 60.",
-        )
-        self._client = JsonClient(self._api, access)
-
-    @property
-    def has_token(self) -> bool:
-        """True if requests carry a token."""
-        return self._api.token is not None
+        self.has_token = token is not None
+        if not token:
+            self.advice = "With a GITHUB_TOKEN, GitHub answers 5,000 questions an hour instead of 60."
 
     @property
     def asker(self) -> str:
         """A digest that distinguishes tokens; empty without one."""
-        return hashlib.sha256(self._api.secret.encode()).hexdigest()[:16] if self._api.token else ""
-
-    @property
-    def ended(self) -> bool:
-        """True if nothing more can be requested."""
-        return self._client.ended
+        return hashlib.sha256(self.secret.encode()).hexdigest()[:16] if self.has_token else ""
 
     def get(
         self,
@@ -77,10 +61,10 @@ class GitHubApi:
         Raises:
             SourceError: If GitHub refuses, fails, cannot be reached, or asks for a wait that is too long.
         """
-        reply = self._client.send(path, parameters, headers={"If-None-Match": etag} if etag else {})
+        reply = self.send(path, parameters, headers={"If-None-Match": etag} if etag else {})
         if reply.status in (304, *allowed) or (reply.status == 200 and reply.body is not None):
             return reply
-        raise self._refusal(reply, path)
+        raise self.failure(reply, path)
 
     def cached(
         self,
@@ -100,7 +84,7 @@ class GitHubApi:
             SourceError: If GitHub refuses or cannot be reached.
             StoreError: If the answer cannot be kept.
         """
-        key = f"{self._api.base.rstrip('/')}{path}?{urlencode(parameters or {})}"
+        key = f"{self.base.rstrip('/')}{path}?{urlencode(parameters or {})}"
         known = self._known(key)
         if known and state and known["state"] == state:
             return CachedResponse(known["held"], known["next"])
@@ -123,21 +107,35 @@ class GitHubApi:
             remember_fetched(self._home, Fetched(key, "", "", 0, fresh))
         return CachedResponse(fresh["held"], fresh["next"], is_cut)
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
-
     def _known(self, key: str) -> Mapping[str, Any] | None:
         if key in self._kept or self._verify:
             return self._kept.get(key)
         note = recall_fetched(self._home, key)
         return note.more if note and {"etag", "held", "next", "state"} <= note.more.keys() else None
 
-    def _refusal(self, reply: Reply, path: str) -> SourceError:
-        """Return the error of an answer that is not what was asked for."""
+    def requested_wait(self, reply: Reply, waits: int) -> float | None:
+        """The seconds for which GitHub asks to wait, after so many waits; None if the answer is of something else.
+
+        A limit that holds although its time is over, because the clock here is fast, counts as one that names no time.
+
+        Source: docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api (Exceeding the rate limit).
+        """
+        if reply.status not in (403, 429):
+            return None
+        named, reset = reply.retry_after, seconds_in(reply.headers.get("x-ratelimit-reset"))
+        if named is None and reset is not None and reply.headers.get("x-ratelimit-remaining") == "0":
+            named = max(0.0, reset - self._now() + 1)  # the reset is a whole second, and may be anywhere in it
+        if named is not None:
+            return max(named, _DEFAULT_WAIT * 2.0 ** (waits - 1)) if waits and named < 1 else named
+        if reply.status == 429 or any(words in _message(reply).lower() for words in _SECONDARY_LIMIT):
+            return _DEFAULT_WAIT * 2.0**waits
+        return None
+
+    def failure(self, reply: Reply, path: str) -> SourceError:
+        """The error of an answer that is not what was asked for."""
         if reply.status < 500 and (reply.status < 400 or not isinstance(reply.body, dict)):
             return SourceError(
-                f"{self._api.host} does not answer as GitHub's API does.",
+                f"{self.host} does not answer as GitHub's API does.",
                 hint="Check FOOTNOTE_GITHUB__API_BASE: https://api.github.com, or https://HOST/api/v3.",
             )
         words = " ".join(canonical(_message(reply)).split())[:_MAX_MESSAGE].rstrip(". ")
@@ -176,22 +174,3 @@ def garbled_error() -> SourceError:
 
 def _message(reply: Reply) -> str:
     return str(reply.body.get("message", "")) if isinstance(reply.body, dict) else ""
-
-
-def _requested_wait(reply: Reply, *, now: float, before: int) -> float | None:
-    """Return the seconds for which GitHub asks to wait, after so many waits; None if the answer is of something else.
-
-    A limit that holds although its time is over, because the clock here is fast, counts as one that names no time.
-
-    Source: docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api (Exceeding the rate limit).
-    """
-    if reply.status not in (403, 429):
-        return None
-    named, reset = reply.retry_after, seconds_in(reply.headers.get("x-ratelimit-reset"))
-    if named is None and reset is not None and reply.headers.get("x-ratelimit-remaining") == "0":
-        named = max(0.0, reset - now + 1)  # the reset is a whole second, and may be anywhere in it
-    if named is not None:
-        return max(named, _DEFAULT_WAIT * 2.0 ** (before - 1)) if before and named < 1 else named
-    if reply.status == 429 or any(words in _message(reply).lower() for words in _SECONDARY_LIMIT):
-        return _DEFAULT_WAIT * 2.0**before
-    return None

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from string import hexdigits
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.notion import SITE
 from pipelines.ingestion.sources.base import Access, Gone, Refused
-from pipelines.ingestion.sources.http import Api, Ended, JsonClient, Reply
+from pipelines.ingestion.sources.http import Ended, JsonClient, Reply
 from pipelines.text import canonical
 
 NOTION_VERSION = "2025-09-03"  # since then a database is one or more data sources, each queried by itself
@@ -18,7 +19,6 @@ _ID_LENGTH = 32
 _PAGE_SIZE = 100
 _BY_AGE = {"timestamp": "created_time", "direction": "ascending"}
 _DEFAULT_WAIT = 1.0  # seconds, where a rate limit names no time
-_MAX_WAITS = 30
 _LINKED_VIEW = ("data sources accessible by this API bot", "is a linked database")  # the API has no code of its own
 
 Json = Mapping[str, Any]
@@ -58,7 +58,7 @@ def checked_id(answered: object) -> str:
     return found
 
 
-class NotionApi:
+class NotionApi(JsonClient):
     """The requests that a listing makes; every answer is whole or an error.
 
     Raises:
@@ -66,6 +66,10 @@ class NotionApi:
             Notion says, Ended if no further request makes sense, else if Notion fails or its answer is malformed.
         ConfigError: If FOOTNOTE_CA_FILE, or SSL_CERT_FILE, cannot be used.
     """
+
+    name, scheme, max_waits = "Notion", "Bearer", 30
+    headers = MappingProxyType({"Notion-Version": NOTION_VERSION})
+    retried = frozenset({409})
 
     def __init__(self, access: Access) -> None:
         settings, token = access.settings.notion, access.settings.notion_token
@@ -75,21 +79,7 @@ class NotionApi:
                 hint="Make an integration at notion.so/my-integrations, share the page with it, and set NOTION_TOKEN.",
                 wait=UNTIL_MENDED,
             )
-        self._api = Api(
-            name="Notion",
-            base=settings.api_base,
-            token=token,
-            scheme="Bearer",
-            headers={"Notion-Version": NOTION_VERSION},
-            wait_seconds=settings.wait_seconds,
-            max_waits=_MAX_WAITS,
-            requested_wait=_requested_wait,
-            failure=lambda reply, path: SourceError(
-                f"Notion answered with {reply.status}.", hint="Run it again later."
-            ),
-            retried=frozenset({409}),
-        )
-        self._client = JsonClient(self._api, access)
+        super().__init__(access, settings.api_base, token, settings.wait_seconds)
         self._progress, self._step, self._answers = access.progress, "the beginning", 0
 
     def step(self, progress: str) -> None:
@@ -136,9 +126,15 @@ class NotionApi:
                 raise SourceError("Notion did not return all rows of a database.", hint="Split the database.")
             narrowed = {"filter": {"timestamp": "created_time", "created_time": {"on_or_after": last}}}
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
+    def requested_wait(self, reply: Reply, waits: int) -> float | None:
+        """The seconds that a rate limit names, else one."""
+        if reply.status != 429:
+            return None
+        return _DEFAULT_WAIT if reply.retry_after is None else reply.retry_after
+
+    def failure(self, reply: Reply, path: str) -> SourceError:
+        """The error of an answer that failed."""
+        return SourceError(f"Notion answered with {reply.status}.", hint="Run it again later.")
 
     def _all(self, path: str) -> Iterator[Json]:
         return (result for answer in self._parts(partial(self._send, path)) for result in answer["results"])
@@ -169,7 +165,7 @@ class NotionApi:
         return reply.body
 
     def _send(self, path: str, query: Json | None = None, posted: Json | None = None) -> Reply:
-        reply = self._client.send(f"/v1{path}", query, posted=posted)
+        reply = self.send(f"/v1{path}", query, posted=posted)
         if reply.status != 200:
             raise self._refusal(reply)
         self._answers += 1
@@ -179,7 +175,7 @@ class NotionApi:
     def _malformed(self) -> SourceError:
         """Return the error of an answer that is not of Notion's API."""
         return SourceError(
-            f"{self._api.host} sent an answer that does not follow Notion's API.",
+            f"{self.host} sent an answer that does not follow Notion's API.",
             hint="Try again later, or check FOOTNOTE_NOTION__API_BASE.",
         )
 
@@ -208,15 +204,9 @@ class NotionApi:
                 wait=UNTIL_MENDED,
             )
         return Ended(
-            f"{self._api.host} answered with {reply.status}, not as Notion's API does.",
+            f"{self.host} answered with {reply.status}, not as Notion's API does.",
             hint="Check FOOTNOTE_NOTION__API_BASE.",
         )
-
-
-def _requested_wait(reply: Reply, waits: int) -> float | None:
-    if reply.status != 429:
-        return None
-    return _DEFAULT_WAIT if reply.retry_after is None else reply.retry_after
 
 
 def _id_in_address(text: str) -> str:
