@@ -19,7 +19,7 @@ from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Remark
 from pipelines.ingestion.sources.github.repositories import place_of
 from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import Address, printable_url
-from pipelines.ingestion.sources.web.collect import CollectedPages, FetchedList, collect
+from pipelines.ingestion.sources.web.collect import CollectedPages, FetchedList
 from pipelines.ingestion.sources.web.lists import is_named_as_list, read_list, settled_stamp
 from pipelines.ingestion.sources.web.pages import Head, begin_look, find_copies, head_of, look_uri
 from pipelines.ingestion.sources.web.responses import LIST_TYPES, NotAsked
@@ -127,15 +127,15 @@ class Web:
         content = read_list(page.body, page.type, start.name)
         if options.follow == "auto":
             remember_fetched(self._home, Fetched(start.url, "", "", 0, {"list": content.kind}))
-        return self._listing(start, self._collected(start, FetchedList(page.address, content), options.most_pages))
 
-    def _collected(self, start: Address, first: FetchedList, most: int) -> CollectedPages:
         def fetch_list(child: Address) -> FetchedList:
             self._access.progress(f"reading {child.name}")
             page = self._fetcher.get(child)
             return FetchedList(page.address, read_list(page.body, page.type, child.name))
 
-        return collect(start, first, fetch_list=fetch_list, private_hosts=self._web.private_hosts, most=most)
+        found = CollectedPages(start, fetch_list, self._web.private_hosts)
+        found.collect(FetchedList(page.address, content), options.most_pages)
+        return self._listing(start, found)
 
     def _listing(self, start: Address, found: CollectedPages) -> Listing:
         """Fetch the collected pages, and list them without those that are gone and without copies."""
@@ -181,7 +181,7 @@ class Web:
                     not_asked[item.name] = error
                 case _:
                     items.append(item)
-        found.add_not_asked(start, not_asked)
+        found.add_not_asked(not_asked)
         return items, gone
 
     def _look(self, item: SourceItem) -> Read | FootnoteError:

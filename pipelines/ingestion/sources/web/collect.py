@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipelines.errors import SourceError
@@ -27,68 +26,39 @@ class FetchedList(NamedTuple):
 FetchList = Callable[[Address], FetchedList]
 
 
-@dataclass(slots=True)
 class CollectedPages:
-    """The listed pages, each once, with its stamp.
+    """The pages of a list, each once: of a sitemap those of its own site, of a feed those that it is about.
+
+    A list that was redirected belongs to the site of its last address, too. A feed shows its newest entries only, and
+    so is never complete.
 
     Attributes:
         pages: Stamps by address, in order.
         skipped: Names of pages of other sites.
         problems: What is listed but cannot be fetched.
         complete: False if a list may hold other pages.
-    """
-
-    pages: dict[Address, str] = field(default_factory=dict)
-    skipped: list[str] = field(default_factory=list)
-    problems: list[tuple[str, SourceError]] = field(default_factory=list)
-    complete: bool = True
-
-    def add_not_asked(self, start: Address, not_asked: Mapping[str, NotAsked]) -> None:
-        """Note pages, by name, that were not requested, each with the reason: as one problem, if there are any."""
-        if not not_asked:
-            return
-        names, error = list(not_asked), next(iter(not_asked.values()))
-        first = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
-        count = f"{format_count(len(names), 'page')} that {'were' if len(names) > 1 else 'was'}"
-        problem = f"{start.name} lists {count} not asked for: {first}. {error.message}"
-        self.problems.append((start.name, SourceError(problem, hint=error.hint, wait=error.wait)))
-        self.complete = False
-
-
-def collect(
-    start: Address, first: FetchedList, *, fetch_list: FetchList, private_hosts: tuple[str, ...], most: int
-) -> CollectedPages:
-    """Collect all pages of a list: of a sitemap those of its own site, of a feed those that it is about.
-
-    A list that was redirected belongs to the site of its last address, too. A feed shows its newest entries only, and
-    so is never complete.
 
     Args:
         start: The address of the list.
-        first: Its content.
         fetch_list: Reads another sitemap; it raises SourceError.
         private_hosts: Those of the settings.
-        most: Limit of pages; more are a problem.
     """
-    collector = _Collector(start, {start.site, first.at.site}, fetch_list, private_hosts)
-    collector.collect(first, most)
-    return collector.found
 
-
-class _Collector:
-    def __init__(self, start: Address, sites: set[str], fetch_list: FetchList, private_hosts: tuple[str, ...]) -> None:
-        self.found = CollectedPages()
-        self._start = start
-        self._sites = sites
-        self._fetch_list = fetch_list
-        self._private_hosts = private_hosts
+    def __init__(self, start: Address, fetch_list: FetchList, private_hosts: tuple[str, ...]) -> None:
+        self.pages: dict[Address, str] = {}
+        self.skipped: list[str] = []
+        self.problems: list[tuple[str, SourceError]] = []
+        self.complete = True
+        self._start, self._sites = start, {start.site}
+        self._fetch_list, self._private_hosts = fetch_list, private_hosts
         self._unfetchable = 0
 
     def collect(self, first: FetchedList, most: int) -> None:
-        """Read a list and all below it, breadth first."""
+        """Read the list, given its content, and all lists below it, breadth first; more than `most` are a problem."""
         queue = deque([self._start])
         seen = {self._start, first.at}
-        while queue and len(self.found.pages) <= most:
+        self._sites.add(first.at.site)
+        while queue and len(self.pages) <= most:
             child = queue.popleft()
             at, content = first if child == self._start else self._fetched(child)
             links = self._fetchable(at, content)
@@ -100,16 +70,27 @@ class _Collector:
                     self._fall_short(f"comes to more than {_MAX_LISTS:,} sitemaps")
                     break
                 continue
-            self.found.complete &= content.kind != "feed"
+            self.complete &= content.kind != "feed"
             for address, stamp in self._of_site(at, content, links):
-                self.found.pages.setdefault(address, stamp)
+                self.pages.setdefault(address, stamp)
         if self._unfetchable > _MAX_NAMED:
             more = f"{self._start.name} lists {self._unfetchable - _MAX_NAMED:,} more addresses that are not fetched."
             error = SourceError(more, hint="Tell the operator of the site.")
-            self.found.problems.append((f"{self._start.name} (addresses)", error))
-        if len(self.found.pages) > most:
+            self.problems.append((f"{self._start.name} (addresses)", error))
+        if len(self.pages) > most:
             self._fall_short(f"lists more than {most:,} pages; the first ones are taken")
-            self.found.pages = dict(list(self.found.pages.items())[:most])
+            self.pages = dict(list(self.pages.items())[:most])
+
+    def add_not_asked(self, not_asked: Mapping[str, NotAsked]) -> None:
+        """Note pages, by name, that were not requested, each with the reason: as one problem, if there are any."""
+        if not not_asked:
+            return
+        names, error = list(not_asked), next(iter(not_asked.values()))
+        first = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+        count = f"{format_count(len(names), 'page')} that {'were' if len(names) > 1 else 'was'}"
+        problem = f"{self._start.name} lists {count} not asked for: {first}. {error.message}"
+        self.problems.append((self._start.name, SourceError(problem, hint=error.hint, wait=error.wait)))
+        self.complete = False
 
     def _fetchable(self, at: Address, content: WebList) -> Sequence[tuple[Address, str]]:
         """Return the addresses that may be fetched, with their stamps; a public list leads to no private host."""
@@ -124,7 +105,7 @@ class _Collector:
             except SourceError as error:
                 self._unfetchable += 1
                 if self._unfetchable <= _MAX_NAMED:
-                    self.found.problems.append((printable_url(link.url), error))
+                    self.problems.append((printable_url(link.url), error))
         return links
 
     def _address(self, at: Address, link: Link) -> Address:
@@ -141,8 +122,8 @@ class _Collector:
                 raise SourceError(f"{child.name} is a sitemap of another site.", hint=hint)
             return self._fetch_list(child)
         except SourceError as error:
-            self.found.problems.append((child.name, error))
-            self.found.complete = False
+            self.problems.append((child.name, error))
+            self.complete = False
             return FetchedList(child, WebList("sitemap"))
 
     def _of_site(
@@ -155,10 +136,10 @@ class _Collector:
         of_site = [link for link in links if link[0].site in sites]
         if not of_site and content.kind == "feed":
             return links
-        self.found.skipped += [address.name for address, _ in links if address.site not in sites]
+        self.skipped += [address.name for address, _ in links if address.site not in sites]
         return of_site
 
     def _fall_short(self, why: str) -> None:
         hint = "Raise `most_pages` of this source in the file of sources, or name smaller sitemaps."
-        self.found.problems.append((self._start.name, SourceError(f"{self._start.name} {why}.", hint=hint)))
-        self.found.complete = False
+        self.problems.append((self._start.name, SourceError(f"{self._start.name} {why}.", hint=hint)))
+        self.complete = False
