@@ -197,60 +197,30 @@ def plain_page(page: str) -> tuple[Rendering, str]:
     """(the page's text outside menus and footers as headings, list items and paragraphs; its title)."""
     from lxml import etree
 
-    tree = parse_html(page)
+    rendering, tree = Rendering(), parse_html(page)
     if tree is None:
-        return Rendering(), ""
-    walk = _PlainWalk()
+        return rendering, ""
+    texts, kind = list[str](), "p"
+
+    def end_block() -> None:
+        text = " ".join("".join(texts).split())
+        texts.clear()
+        level = _HEADINGS.get(kind, 0)
+        if level and len(text) <= MAX_TITLE:
+            rendering.add(text, "heading", level)
+        elif kind == "li" and text:
+            rendering.add(f"- {text}", "list")
+        else:
+            rendering.add(text, "paragraph")
+
     events = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in events:
-        if event == "start":
-            walk.enter(element)
-            if element.tag in _SKIPPED:
-                events.skip_subtree()
-        elif event == "end":
-            walk.leave(element)
+        if event in ("start", "end") and element.tag not in INLINE_TAGS:
+            end_block()
+            kind = str(element.tag) if event == "start" else "p"
+        if event == "start" and element.tag in _SKIPPED:
+            events.skip_subtree()
         else:
-            walk.add_text(element.tail)
-    walk.flush()
-    return walk.rendering, next((one.text_content() for one in tree.iter("title")), "")
-
-
-class _PlainWalk:
-    def __init__(self) -> None:
-        self.rendering = Rendering()
-        self._texts: list[str] = []
-        self._kind = "p"
-
-    def enter(self, element: Any) -> None:
-        """Begin a block, unless the element is inline."""
-        self._break(element)
-        if element.tag not in _SKIPPED:
-            self.add_text(element.text)
-
-    def leave(self, element: Any) -> None:
-        """End the element's block, and take the text after it."""
-        self._break(element)
-        self._kind = "p" if element.tag not in INLINE_TAGS else self._kind
-        self.add_text(element.tail)
-
-    def add_text(self, text: str | None) -> None:
-        """Add text to the block."""
-        if text:
-            self._texts.append(text)
-
-    def flush(self) -> None:
-        """Render the block so far."""
-        text = " ".join("".join(self._texts).split())
-        self._texts.clear()
-        level = _HEADINGS.get(self._kind, 0)
-        if level and len(text) <= MAX_TITLE:
-            self.rendering.add(text, "heading", level)
-        elif self._kind == "li" and text:
-            self.rendering.add(f"- {text}", "list")
-        else:
-            self.rendering.add(text, "paragraph")
-
-    def _break(self, element: Any) -> None:
-        if element.tag not in INLINE_TAGS:
-            self.flush()
-            self._kind = str(element.tag)
+            texts.append((element.text if event == "start" else element.tail) or "")
+    end_block()
+    return rendering, next((one.text_content() for one in tree.iter("title")), "")
