@@ -17,7 +17,7 @@ from pipelines.ingestion.sources.notion.client import (
     page_address,
 )
 from pipelines.ingestion.sources.notion.databases import Properties, fetch_rows, keep_database
-from pipelines.ingestion.sources.notion.pages import fetch_blocks, is_current, is_trashed, keep_page, rich_text_pieces
+from pipelines.ingestion.sources.notion.pages import PageBlocks, is_current, is_trashed, keep_page, rich_text_pieces
 from pipelines.observe import log_failure
 from pipelines.store.fetch_cache import Fetched, recall_fetched
 from pipelines.text import canonical
@@ -216,9 +216,9 @@ class _Walk:
         is_usable = note is not None and "below" in note.more and not self._verify
         if note is None or not is_usable or not is_current(note.stamp, page, place.properties):
             properties = place.properties if place.properties is not None else self._properties.of(page, {})[0]
-            blocks = fetch_blocks(self._api, place.id)
+            blocks = PageBlocks(self._api, place.id)
             if blocks.missing:
-                blocks = replace(blocks, below=_with_earlier(blocks.below, note))
+                blocks.below = _with_earlier(blocks.below, note)
             note = keep_page(self._home, page, title, properties, blocks)
             self.fetched[note.uri] = note.sha
         self._add(note, place)

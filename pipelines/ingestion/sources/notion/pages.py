@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,32 +22,70 @@ _CHILD_TYPES = {"child_page": "page", "child_database": "database"}
 _CLOCK_SLACK = timedelta(minutes=2)
 
 
-@dataclass(slots=True)
 class PageBlocks:
-    """The blocks of a page.
+    """All blocks of a page; the content of a synced block is fetched once per page.
 
     Attributes:
         blocks: Those right below it, each with its `children`.
         fetched: How many there are at all depths.
         below: [`page` or `database`, id] of each child page and database, once each.
         missing: The blocks whose children Notion refuses: id, type, and why.
-    """
-
-    blocks: list[dict[str, Any]] = field(default_factory=list)
-    fetched: int = 0
-    below: list[list[str]] = field(default_factory=list)
-    missing: list[dict[str, str]] = field(default_factory=list)
-
-
-def fetch_blocks(api: NotionApi, page_id: str) -> PageBlocks:
-    """Fetch all blocks of a page; the content of a synced block is fetched once per page.
 
     Raises:
         SourceError: If one request fails: a part of a page is never taken for the whole.
     """
-    fetcher = _BlockFetcher(api, page_id)
-    fetcher.page.blocks = fetcher.children(page_id, 0)
-    return fetcher.page
+
+    def __init__(self, api: NotionApi, page_id: str) -> None:
+        self._api = api
+        self._opened = {page_id}  # the blocks whose children were asked for
+        self._named = set[str]()
+        self.fetched = 0
+        self.below: list[list[str]] = []
+        self.missing: list[dict[str, str]] = []
+        self.blocks = self._children(page_id, 0)
+
+    def _children(self, block_id: str, depth: int) -> list[dict[str, Any]]:
+        """Fetch the blocks right below a block, each with its own children."""
+        found = []
+        for answer in self._api.children(block_id):
+            if is_trashed(answer):
+                continue
+            self.fetched += 1
+            if self.fetched > _MAX_BLOCKS:
+                raise SourceError(f"A page of Notion has more than {_MAX_BLOCKS:,} blocks.", hint="Split it.")
+            found.append(self._with_children(answer, depth))
+        return found
+
+    def _with_children(self, answer: Json, depth: int) -> dict[str, Any]:
+        block = block_of(answer)
+        if what := _CHILD_TYPES.get(block["type"]):
+            if block["id"] not in self._named:
+                self._named.add(block["id"])
+                self.below.append([what, block["id"]])
+            return block
+        if block["type"] == "unsupported":  # of its children, Notion only says whether there are any
+            return block
+        synced = (answer.get("synced_block") or {}).get("synced_from") if block["type"] == "synced_block" else None
+        original = checked_id(synced["block_id"]) if synced else ""
+        below = self._below(block, original, depth) if answer.get("has_children") or original else []
+        return {**block, "children": below} if below else block
+
+    def _below(self, block: Json, original: str, depth: int) -> list[dict[str, Any]]:
+        """Fetch the blocks below one, once a page; a synced block has those of its original, else its own."""
+        if (original or block["id"]) in self._opened:
+            return []
+        self._opened |= {block["id"], original or block["id"]}
+        why = f"it lies more than {_MAX_DEPTH} levels deep."
+        for parent in dict.fromkeys(filter(None, (original, block["id"]))) if depth < _MAX_DEPTH else ():
+            before = self.fetched
+            try:
+                return self._children(parent, depth + 1)
+            except (Gone, Refused) as error:
+                if self.fetched != before:  # a cursor is no longer accepted: that may go well the next time
+                    raise as_source_error(error) from error
+                why = error.message
+        self.missing.append({"id": block["id"], "type": block["type"], "why": why})
+        return []
 
 
 def keep_page(home: Path, page: Json, title: str, properties: Sequence[Sequence[str]], content: PageBlocks) -> Fetched:
@@ -153,59 +190,6 @@ def keep(home: Path, answer: Json, envelope: Envelope, stamp: str, more: Mapping
 def as_json(value: Any) -> bytes:
     """Return the same bytes for the same value."""
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
-
-
-class _BlockFetcher:
-    """Fetches the blocks of one page; `_opened` are the blocks whose children were asked for."""
-
-    def __init__(self, api: NotionApi, page_id: str) -> None:
-        self.page = PageBlocks()
-        self._api = api
-        self._opened = {page_id}
-        self._named = set[str]()
-
-    def children(self, block_id: str, depth: int) -> list[dict[str, Any]]:
-        """Fetch the blocks right below a block, each with its own children."""
-        found = []
-        for answer in self._api.children(block_id):
-            if is_trashed(answer):
-                continue
-            self.page.fetched += 1
-            if self.page.fetched > _MAX_BLOCKS:
-                raise SourceError(f"A page of Notion has more than {_MAX_BLOCKS:,} blocks.", hint="Split it.")
-            found.append(self._with_children(answer, depth))
-        return found
-
-    def _with_children(self, answer: Json, depth: int) -> dict[str, Any]:
-        block = block_of(answer)
-        if what := _CHILD_TYPES.get(block["type"]):
-            if block["id"] not in self._named:
-                self._named.add(block["id"])
-                self.page.below.append([what, block["id"]])
-            return block
-        if block["type"] == "unsupported":  # of its children, Notion only says whether there are any
-            return block
-        synced = (answer.get("synced_block") or {}).get("synced_from") if block["type"] == "synced_block" else None
-        original = checked_id(synced["block_id"]) if synced else ""
-        below = self._below(block, original, depth) if answer.get("has_children") or original else []
-        return {**block, "children": below} if below else block
-
-    def _below(self, block: Json, original: str, depth: int) -> list[dict[str, Any]]:
-        """Fetch the blocks below one, once a page; a synced block has those of its original, else its own."""
-        if (original or block["id"]) in self._opened:
-            return []
-        self._opened |= {block["id"], original or block["id"]}
-        why = f"it lies more than {_MAX_DEPTH} levels deep."
-        for parent in dict.fromkeys(filter(None, (original, block["id"]))) if depth < _MAX_DEPTH else ():
-            before = self.page.fetched
-            try:
-                return self.children(parent, depth + 1)
-            except (Gone, Refused) as error:
-                if self.page.fetched != before:  # a cursor is no longer accepted: that may go well the next time
-                    raise as_source_error(error) from error
-                why = error.message
-        self.page.missing.append({"id": block["id"], "type": block["type"], "why": why})
-        return []
 
 
 def _stamp(page: Json, properties: Sequence[Sequence[str]]) -> str:
