@@ -28,7 +28,7 @@ SHAPES = {
     "header_calls=seen.headers.calls header_tokens=seen.headers.tokens estimated sampled cost",
     "planned": "action=0.action document=1.document reason=0.reason outcome=1.outcome stage=1.stage "
     "error_class=1.error message=1.message hint=1.hint nodes=1.nodes embeddings=1.embedded estimated=2",
-    "settled": "document=0.name reason=1",
+    "settled": "document=0.document reason=1",
     "RoundResult": "at sources=found.locations *report refused_removals=found.refused:refusal error=found.error "
     "again_seconds=found.again",
     "UndoPlan": "undoes=run_id counts steps:undone",

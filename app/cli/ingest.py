@@ -206,7 +206,7 @@ class PlanResult:
 
     @property
     def settled(self) -> list[tuple[Any, str]]:
-        """The items that failed before and do no longer, each with the reason."""
+        """The documents that failed before and do no longer, each with the reason."""
         return list(self.plan.settled.items())
 
     @property
@@ -267,8 +267,8 @@ def _render_plan(result: PlanResult) -> None:
         say(
             f"This is estimated from {seen.sampled:,} of the {seen.due:,} documents to read. --verify reads all.", "dim"
         )
-    for item, why in plan.settled.items():
-        say(f"{item.name} failed before and no longer does: {why}", "dim")
+    for failed, why in plan.settled.items():
+        say(f"{failed.document} failed before and no longer does: {why}", "dim")
     say_noted(plan)
     _warn_refused(plan)
 

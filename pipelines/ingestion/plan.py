@@ -12,7 +12,7 @@ from config.settings import SourceRule
 from pipelines.errors import FootnoteError
 from pipelines.ingestion.change_detection import recipe_changes
 from pipelines.ingestion.loaders import loader_version
-from pipelines.ingestion.sources import Listing, Read, kind_of
+from pipelines.ingestion.sources import Listing, Read
 from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import StoredDocument
 from pipelines.store.fetch_cache import normalised_source
@@ -84,7 +84,7 @@ class Plan:
     steps: tuple[Step, ...]
     skipped: tuple[Remark, ...]
     refused: tuple[tuple[str, int, int], ...]
-    settled: Mapping[SourceItem, str] = field(default_factory=dict)
+    settled: Mapping[FailedDocument, str] = field(default_factory=dict)
     listed: Mapping[str, Collection[str]] = field(default_factory=dict)
     seconds: float = 0.0
     partial: tuple[Remark, ...] = ()
@@ -352,7 +352,7 @@ def locations_to_retry(failed: Sequence[FailedDocument]) -> list[str]:
 
 def _settled(
     context: PlanContext, listings: Sequence[Listing], listed: set[str], *, moved: set[str], unchanged: set[str]
-) -> Mapping[SourceItem, str]:
+) -> Mapping[FailedDocument, str]:
     """Return the past failures that are over, each with the reason.
 
     A document's failure is over if nothing of it is stored and its file is gone, if it moved, or if it is unchanged. A
@@ -378,11 +378,7 @@ def _settled(
         gone = (gone and uri == source) or any(_would_list(each, source, uri) for each in complete)
         return "its file is gone" if gone and not failure.stored and uri not in listed else ""
 
-    return {
-        SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source)): why
-        for failure in context.failed.values()
-        if (why := reason(failure))
-    }
+    return {failure: why for failure in context.failed.values() if (why := reason(failure))}
 
 
 def _would_list(listing: Listing, source: str, uri: str) -> bool:

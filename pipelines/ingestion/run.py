@@ -27,7 +27,7 @@ from pipelines.ingestion.plan import (
 )
 from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
-from pipelines.ingestion.sources import Access, Sources, kind_of
+from pipelines.ingestion.sources import Access, Sources
 from pipelines.ingestion.sources.base import SILENT, Reporter, throttled
 from pipelines.ingestion.sources.locations import (
     assert_were_sources,
@@ -52,7 +52,7 @@ from pipelines.store.originals import named_place
 from pipelines.store.runs import FailedDocument, current_failures, finish_run, open_run, settle_failures
 from pipelines.store.schema import documents
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_store
-from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind, SourceItem
+from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind
 
 Progress = Callable[[int, int, IngestItem], None]
 _USUAL = Settings.model_fields["collection"].default
@@ -206,7 +206,7 @@ class Ingestion:
             if on_run:
                 on_run(run_id)
             if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
-                self._settle(run_id, plan.settled, collection)
+                settle_failures(self.database.engine, run_id, plan.settled)
             known = {document.id: document for document in self.known()}
             run = PlanExecution(
                 pipeline=self.pipeline,
@@ -230,13 +230,6 @@ class Ingestion:
         if not report.stopped:
             self.remember_listings(plan, overrides)
         return report
-
-    def _settle(self, run_id: int, settled: Mapping[SourceItem, str], collection: str) -> None:
-        """Log past failures that are over, each in the collection in which it is logged."""
-        with reading(self.database.engine, "reading what failed") as connection:
-            of = {failure.source_uri: failure.collection for failure in current_failures(connection)}
-        logged = {item: (of.get(item.uri, collection), why) for item, why in settled.items()}
-        settle_failures(self.database.engine, run_id, logged)
 
     def _finish(self, run_id: int, items: Sequence[IngestItem], plan: Plan, began: float) -> IngestReport:
         """End a run: refresh the indexes, write the run's row, return its report."""
@@ -302,9 +295,7 @@ class Ingestion:
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]
         report = replace(self, guard=allow_all).run(Plan(tuple(steps), (), ()), kind="remove")
-        for failure in failures:
-            item = SourceItem(failure.source_uri, failure.document, failure.source, kind_of(failure.source))
-            settle_failures(self.database.engine, report.run_id, {item: (failure.collection, "asked for")})
+        settle_failures(self.database.engine, report.run_id, dict.fromkeys(failures, "asked for"))
         left = {document.source_uri for document in self.known()}
         for uri in {step.item.uri for step in steps} - left:
             forget_fetched(self.settings.home, uri)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, Executable, exists, func, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
+from config.sources import kind_of
 from pipelines.errors import FootnoteError, RetrievalError
 from pipelines.observe import log
 from pipelines.store.database import append_rows, read_rows, reading, translate, writing
@@ -320,11 +321,15 @@ def failures_from(failures: Iterable[FailedDocument], location: str) -> list[Fai
     ]
 
 
-def settle_failures(engine: Engine, run_id: int, settled: Mapping[SourceItem, tuple[str, str]]) -> None:
-    """Log documents that failed before as unchanged, by collection and reason; nothing else is written."""
-    with writing(engine, "settling past failures") as connection:
-        rows = [
-            LoggedItem(collection, item, IngestItem(item.name, "unchanged", message=why))
-            for item, (collection, why) in settled.items()
-        ]
-        write_items(connection, run_id, rows)
+def settle_failures(engine: Engine, run_id: int, settled: Mapping[FailedDocument, str]) -> None:
+    """Log documents that failed before as unchanged, each with the reason; nothing else is written."""
+    rows = [
+        LoggedItem(
+            failed.collection, SourceItem(failed.source_uri, failed.document, failed.source, kind_of(failed.source)),
+            IngestItem(failed.document, "unchanged", message=why),
+        )
+        for failed, why in settled.items()
+    ]  # fmt: skip
+    if rows:
+        with writing(engine, "settling past failures") as connection:
+            write_items(connection, run_id, rows)

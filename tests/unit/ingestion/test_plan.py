@@ -293,7 +293,7 @@ def test_only_what_failed_is_tried_again(folder: Path) -> None:
 
 def test_a_failure_whose_file_is_gone_is_settled_by_a_complete_listing(folder: Path) -> None:
     gone = [failure(folder / "gone.txt", folder)]
-    assert {item.name: why for item, why in plan([folder], stored(folder), failed=gone).settled.items()} == {
+    assert {failed.document: why for failed, why in plan([folder], stored(folder), failed=gone).settled.items()} == {
         "gone.txt": "its file is gone"
     }
     assert plan([folder / "a.txt"], stored(folder), failed=gone).settled == {}
