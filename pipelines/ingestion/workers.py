@@ -10,13 +10,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from threading import Condition, Lock, Thread, current_thread
-from typing import Any
+from threading import Condition, Lock, Thread
 from weakref import WeakSet
 
 from config.settings import IngestionSettings
@@ -44,10 +44,9 @@ _MAX_WORKERS = 8
 _MAX_WAITING_BYTES = 64_000_000  # of results not taken yet: above it no further document is begun
 _ATTEMPTS = 3
 _KILLS = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes of a process that something else ended
-_REAP_SECONDS = 5.0
 _START_SECONDS = 120.0
 _END_SECONDS = 5.0
-_OUTPUT_TAIL, _LAST_READS = 4_000, 8
+_OUTPUT_TAIL = 4_000  # bytes
 _KEPT_VARIABLES = frozenset(
     "PATH HOME LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH PYTHONHOME PYTHONUTF8 PYTHONDONTWRITEBYTECODE"
     " VIRTUAL_ENV XDG_CACHE_HOME OMP_NUM_THREADS OMP_THREAD_LIMIT TESSDATA_PREFIX DOCLING_ARTIFACTS_PATH".split()
@@ -75,8 +74,9 @@ class Worker:
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
         ours, theirs = socket.socketpair()
         watched, self._lifeline = os.pipe()
-        self._printed, printed = os.pipe()
+        printed, printing = os.pipe()
         self._connection: Connection = Connection(ours.detach())
+        self._printed = open(printed, "rb", buffering=0)  # noqa: SIM115 - closed by `_release`
         self._sent_options: PrepareOptions | None = None
         self.output, self.closed, self.killed = b"", False, False
         with tempfile.TemporaryFile() as page:
@@ -86,7 +86,7 @@ class Worker:
             try:
                 self._process = subprocess.Popen(
                     [*command, *map(str, given)], env=environment(os.environ), cwd="/", stdin=subprocess.DEVNULL,
-                    stdout=printed, stderr=printed, pass_fds=given, process_group=0,
+                    stdout=printing, stderr=printing, pass_fds=given, process_group=0,
                 )  # fmt: skip
             except OSError:
                 self._release()
@@ -94,7 +94,9 @@ class Worker:
             finally:
                 theirs.close()
                 os.close(watched)
-                os.close(printed)
+                os.close(printing)
+        self._watcher = Thread(target=self._watch, name="worker watcher", daemon=True)
+        self._watcher.start()
 
     @property
     def alive(self) -> bool:
@@ -131,14 +133,12 @@ class Worker:
         given = time.monotonic()
         while True:
             began = self._progress.began
-            until = began + seconds if began else given + _START_SECONDS
-            try:
-                message = self._next(until if began else min(until, time.monotonic() + seconds))
-            except TimeoutError:
-                if not began and time.monotonic() < until:
-                    continue
-                raise
-            match message:
+            left = (began + seconds if began else given + _START_SECONDS) - time.monotonic()
+            if not self._connection.poll(max(min(left, seconds), 0.0)):
+                if left <= 0:
+                    raise TimeoutError
+                continue
+            match self._connection.recv():
                 case ("log", level, event, fields):
                     log(level, event, **fields)
                 case ("done", bytes(payload), stays):
@@ -146,73 +146,51 @@ class Worker:
                         self.close()
                     return payload
 
-    def _next(self, until: float) -> Any:
-        """Wait for the next message; keep what is printed meanwhile.
-
-        Raises:
-            TimeoutError: If there is none until then, by `time.monotonic`.
-            EOFError: If the worker is gone.
-        """
-        while True:
-            left = until - time.monotonic()
-            sources: list[Any] = [self._connection, *([self._printed] if self._printed >= 0 else [])]
-            ready = wait(sources, max(left, 0))
-            if self._connection in ready:
-                return self._connection.recv()
-            if left <= 0:
-                raise TimeoutError
-            if ready:
-                self._read_output()
-
-    def _read_output(self) -> None:
-        """Read what was printed, and keep the end of it."""
-        more = os.read(self._printed, 65_536)
-        self.output = (self.output + more)[-_OUTPUT_TAIL:]
-        if not more:
-            os.close(self._printed)
-            self._printed = -1
+    def _watch(self) -> None:
+        """Keep the end of what is printed; after the process, end its children, and leave no zombie."""
+        while more := self._printed.read(65_536):
+            self.output = (self.output + more)[-_OUTPUT_TAIL:]
+        self._process.wait()
+        self._kill_group()
 
     def stop(self) -> None:
         """Kill the process and its children at once; the thread that waits for its result closes it."""
         if self._process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            self._kill_group()
 
     def close(self, grace: float = 0.0) -> int:
         """End the process, after at most this many seconds in which it may end by itself; return its exit code."""
         with suppress(subprocess.TimeoutExpired):
             self.killed = self._process.wait(grace) in _KILLS
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # its children outlive it
-        code = self._process.wait()
-        for _ in range(_LAST_READS):
-            if self._printed >= 0 and wait([self._printed], 0):
-                self._read_output()
+        if self._watcher.is_alive():  # else the number of the process may be another's by now
+            self._kill_group()
+        self._watcher.join()
         self._release()
-        return code
+        return self._process.wait()
 
     def forget(self) -> None:
         """Release the descriptors in a forked process, which does not own the worker."""
         self._process.returncode = 0
         self._release()
 
+    def _kill_group(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
     def _release(self) -> None:
-        self.closed = True
-        self._connection.close()
-        self._progress.close()
-        for descriptor in (self._lifeline, self._printed):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._lifeline = self._printed = -1
+        if not self.closed:
+            self.closed = True
+            self._connection.close()
+            self._progress.close()
+            self._printed.close()
+            os.close(self._lifeline)
 
 
 class WorkerPool:
     """The idle workers of this process, kept for the next run; threads may share a pool."""
 
-    def __init__(self, command: Sequence[str] = COMMAND, *, reap_seconds: float = _REAP_SECONDS) -> None:
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
         self.command = command
-        self._reap_seconds = reap_seconds
-        self._reaper: Thread | None = None
         self._lock = Lock()
         self._idle: list[Worker] = []
         self._all: WeakSet[Worker] = WeakSet()
@@ -242,24 +220,6 @@ class WorkerPool:
         """Keep an idle worker."""
         with self._lock:
             self._idle.append(worker)
-            if self._reaper is None:
-                self._reaper = Thread(target=self._reap, name="worker reaper", daemon=True)
-                self._reaper.start()
-
-    def _reap(self) -> None:
-        """Close idle workers that ended by themselves, which would stay as zombies; ends when none is idle."""
-        while True:
-            time.sleep(self._reap_seconds)
-            with self._lock:
-                if self._reaper is not current_thread():
-                    return
-                ended = [worker for worker in self._idle if not worker.alive]
-                self._idle = [worker for worker in self._idle if worker not in ended]
-                for worker in ended:
-                    worker.close()
-                if not self._idle:
-                    self._reaper = None
-                    return
 
     def close(self) -> None:
         """End every worker; a busy one is closed by the thread that gave it its document."""
@@ -273,7 +233,7 @@ class WorkerPool:
 
     def forked(self) -> None:
         """Start empty in a forked process: the workers belong to its parent."""
-        self._lock, self._idle, self._reaper = Lock(), [], None
+        self._lock, self._idle = Lock(), []
         for worker in list(self._all):
             worker.forget()
         self._all = WeakSet()
@@ -295,49 +255,31 @@ os.register_at_fork(after_in_child=lambda: _in_every_pool("forked"))
 class _WorkersKilled(Exception):
     """Workers start, and something else ends them before they begin: mostly a machine without memory left."""
 
-    def __str__(self) -> str:
-        return f"{_ATTEMPTS} workers were killed one after the other"
-
-    def failure(self, task: Task) -> PreparationFailure:
-        """The failure of a document that no worker was left for."""
-        message = f"{task.item.name} was not begun: {self}, as a machine does that has no memory left."
-        hint = "Run `footnote ingest --retry-failed` later, or set FOOTNOTE_INGESTION__WORKERS to fewer."
-        return PreparationFailure("read", "LoadError", message, hint)
-
 
 class Dispatcher:
-    """Prepares documents in worker processes; each of its threads keeps one worker busy."""
+    """Prepares documents in worker processes, at most so many at a time."""
 
     def __init__(self, most: int, pool: WorkerPool, options: PrepareOptions) -> None:
         self._most, self._pool, self._options = most, pool, options
-        self._todo: SimpleQueue[tuple[int, Task] | None] = SimpleQueue()
-        self._ready: SimpleQueue[tuple[int, bytes | PreparationFailure | Exception]] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(most, "dispatcher")
+        self._ready: SimpleQueue[tuple[int, Future[bytes | PreparationFailure]]] = SimpleQueue()
         self._changed = Condition()
-        self._waiting_bytes = 0
+        self._waiting_bytes = self._working = 0
         self._closed = False
         self._busy: set[Worker] = set()
-        self._threads: list[Thread] = []
-        self._working = 0
 
     def give(self, place: int, task: Task) -> None:
         """Queue a document."""
-        self._todo.put((place, task))
-        if len(self._threads) < self._most:
-            thread = Thread(target=self._work, name=f"dispatcher {len(self._threads)}", daemon=True)
-            self._threads.append(thread)
-            with self._changed:
-                self._working += 1
-            thread.start()
+        self._threads.submit(self._prepare, task).add_done_callback(lambda done: self._ready.put((place, done)))
 
-    def take(self) -> tuple[int, PreparedDocument | PreparationFailure]:
+    def take(self) -> PrepareResult:
         """Wait for the next result; they come in any order.
 
         Raises:
             ConfigError: If the workers do not start.
         """
-        place, answer = self._ready.get()
-        if isinstance(answer, Exception):
-            raise answer
+        place, done = self._ready.get()
+        answer = done.result()
         if isinstance(answer, PreparationFailure):
             return place, answer
         with self._changed:
@@ -352,44 +294,50 @@ class Dispatcher:
             self._changed.notify_all()
             for worker in self._busy:
                 worker.stop()
-        for _ in self._threads:
-            self._todo.put(None)
-        for thread in self._threads:
-            thread.join()
+        self._threads.shutdown(cancel_futures=True)
 
-    def _work(self) -> None:
-        """Give documents to a worker until there are no more, or its workers are killed and other threads are left."""
-        worker: Worker | None = None
-        while (job := self._todo.get()) is not None and self._may_begin():
-            place, task = job
-            answer: bytes | PreparationFailure | Exception
+    def _prepare(self, task: Task) -> bytes | PreparationFailure:
+        """Prepare a document once not too many results wait; where workers are killed, with one worker fewer.
+
+        Raises:
+            ConfigError: If the workers do not start.
+        """
+        while True:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._closed or (self._working < self._most and self._waiting_bytes < _MAX_WAITING_BYTES)
+                )
+                self._assert_open()
+                self._working += 1
             try:
-                worker, answer = self._prepare(task, worker)
-            except _WorkersKilled as killed:
+                answer = self._ask(task)
+                with self._changed:
+                    self._waiting_bytes += len(answer) if isinstance(answer, bytes) else 0
+                return answer
+            except _WorkersKilled:
+                reason = f"{_ATTEMPTS} workers were killed one after the other"
+                with self._changed:
+                    if self._working == 1:
+                        message = (
+                            f"{task.item.name} was not begun: {reason}, as a machine does that has no memory left."
+                        )
+                        hint = (
+                            "Run `footnote ingest --retry-failed` later, or set FOOTNOTE_INGESTION__WORKERS to fewer."
+                        )
+                        return PreparationFailure("read", "LoadError", message, hint)
+                    self._most = self._working - 1
+                log("warning", "a worker fewer", reason=reason, left=self._most)
+            finally:
                 with self._changed:
                     self._working -= 1
-                    if self._working:
-                        log("warning", "a worker fewer", reason=str(killed), left=self._working)
-                        self._todo.put(job)
-                        return
-                    self._working += 1
-                worker, answer = None, killed.failure(task)
-            except Exception as error:  # noqa: BLE001 - it is raised by `take`
-                answer = error
-            with self._changed:
-                self._waiting_bytes += len(answer) if isinstance(answer, bytes) else 0
-            self._ready.put((place, answer))
-        if worker is not None and not worker.closed:
-            self._pool.give_back(worker)
+                    self._changed.notify_all()
 
-    def _may_begin(self) -> bool:
-        """Wait while too many results are waiting; True if another document may be begun."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._waiting_bytes < _MAX_WAITING_BYTES)
-            return not self._closed
+    def _assert_open(self) -> None:
+        if self._closed:  # no result is taken any more
+            raise CancelledError
 
-    def _prepare(self, task: Task, worker: Worker | None) -> tuple[Worker, bytes | PreparationFailure]:
-        """Return the worker and its result; if a worker ends before it begins, another one is tried.
+    def _ask(self, task: Task) -> bytes | PreparationFailure:
+        """The result of a worker; if it ends before it begins, of another one.
 
         Raises:
             ConfigError: If none begins.
@@ -397,28 +345,25 @@ class Dispatcher:
         """
         output, killed = "", 0
         for _ in range(_ATTEMPTS):
-            worker = self._pool.take() if worker is None or worker.closed else worker
-            answer = self._ask(worker, task)
+            worker = self._pool.take()
+            try:
+                with self._changed:
+                    self._assert_open()
+                    self._busy.add(worker)
+                answer = worker.prepare(task, self._options)
+            finally:
+                with self._changed:
+                    self._busy.discard(worker)
+                if not worker.closed:
+                    self._pool.give_back(worker)
             if answer is not None:
-                return worker, answer
-            if self._closed:  # the result is not taken, but the worker is kept
-                return worker, PreparationFailure("read", "LoadError", f"{task.item.name} was not begun.")
+                return answer
+            self._assert_open()
             output = worker.output.decode("utf-8", "replace").strip() or output
             killed += worker.killed
         if killed == _ATTEMPTS:
             raise _WorkersKilled
         raise ConfigError(f"The processes that read documents do not start: {output[-500:]}", hint=HINT)
-
-    def _ask(self, worker: Worker, task: Task) -> bytes | PreparationFailure | None:
-        with self._changed:
-            if self._closed:
-                return None
-            self._busy.add(worker)
-        try:
-            return worker.prepare(task, self._options)
-        finally:
-            with self._changed:
-                self._busy.discard(worker)
 
 
 def prepare_in_process(tasks: Iterable[tuple[int, Task]], options: PrepareOptions) -> Iterator[PrepareResult]:

@@ -410,7 +410,7 @@ def test_no_key_and_no_password_reaches_a_worker(
 
 @pytest.mark.trial
 def test_an_idle_worker_that_ended_does_not_stay_as_a_zombie(options: PrepareOptions, make_task: MakeTask) -> None:
-    pool = WorkerPool(HOSTILE, reap_seconds=0.05)
+    pool = WorkerPool(HOSTILE)
     pid = text_of(run(pool, options, make_task("impatient"))[0])
     assert eventually(lambda: not Path(f"/proc/{pid}").exists())
     pool.close()
