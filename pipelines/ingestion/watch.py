@@ -29,36 +29,6 @@ _LONGEST_PAUSE = 600.0  # seconds
 _LONGEST_SERVER_WAIT = 86_400.0  # seconds, whatever a server asks for
 
 
-class SourcePoller:
-    """Plans remote sources in threads, so that a wait or a long listing blocks nothing else; one per kind at a time.
-
-    Args:
-        plan: The plan of a location.
-        stop: Is set at the end, so that plans that wait end too.
-    """
-
-    def __init__(self, plan: Callable[[str], Plan], stop: Event) -> None:
-        self._plan, self._stop = plan, stop
-        self._threads = ThreadPoolExecutor(len(SOURCES), "looking")
-        self._under_way: dict[str, tuple[str, Future[Plan]]] = {}
-
-    def begin(self, locations: Iterable[str]) -> None:
-        """Begin to plan locations, in order; one whose kind is being planned already is skipped."""
-        for location in locations:
-            if kind_of(location) not in self._under_way:
-                self._under_way[kind_of(location)] = location, self._threads.submit(self._plan, location)
-
-    def ended(self) -> list[tuple[str, Callable[[], Plan]]]:
-        """The plans that ended since the last call: (location, function that returns the plan or raises)."""
-        kinds = [kind for kind, (_, look) in self._under_way.items() if look.done()]
-        return [(location, look.result) for location, look in map(self._under_way.pop, kinds)]
-
-    def close(self) -> None:
-        """Stop the plans that are under way, and wait for them."""
-        self._stop.set()
-        self._threads.shutdown(cancel_futures=True)
-
-
 class FailureNotifier:
     """Reports a failure of a source once, and again only after it was resolved."""
 
@@ -225,17 +195,25 @@ class Watch:
         local = [location for location in every if kind_of(location) == "file"]
         remote = [location for location in every if location not in local]
         due = dict.fromkeys(every, 0.0)
+        under_way: dict[str, tuple[str, Future[Plan]]] = {}  # by kind: one location of each is planned at a time
         with ExitStack() as end:
             end.callback(self._close)
             folders = end.enter_context(
-                Folders(local, settle=self.settle, apart_from=self.settings.home, look=self.look)
+                closing(Folders(local, settle=self.settle, apart_from=self.settings.home, look=self.look))
             )
-            poller = end.enter_context(closing(SourcePoller(lambda location: self._plan([location]), self.stop)))
+            threads = ThreadPoolExecutor(len(SOURCES), "looking")
+            end.callback(threads.shutdown, cancel_futures=True)
+            end.callback(self.stop.set)  # plans that wait end too
             while not self.stop.is_set():
                 due |= dict.fromkeys(folders.changed(), 0.0)
                 ready = [location for location, at in due.items() if at <= time.monotonic()]
-                poller.begin(sorted((each for each in ready if each in remote), key=due.__getitem__))
-                planned: list[tuple[list[str], Callable[[], Plan]]] = [([each], plan) for each, plan in poller.ended()]
+                for location in sorted((each for each in ready if each in remote), key=due.__getitem__):
+                    if kind_of(location) not in under_way:
+                        under_way[kind_of(location)] = location, threads.submit(self._plan, [location])
+                ended = [kind for kind, (_, looked) in under_way.items() if looked.done()]
+                planned: list[tuple[list[str], Callable[[], Plan]]] = [
+                    ([location], looked.result) for location, looked in map(under_way.pop, ended)
+                ]
                 if changed := [location for location in ready if location in local]:
                     planned.insert(0, (changed, partial(self._plan, changed)))
                 for locations, plan in planned:

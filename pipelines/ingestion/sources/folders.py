@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pipelines.ingestion.loaders import SUFFIXES
@@ -67,15 +66,12 @@ class Folders:
     def changed(self) -> set[str]:
         """The locations that changed since the last call, and are quiet now."""
         now = self._now()
-        for watched in self._watched:
-            if self._was_notified(watched):
-                self._touch(watched.location)
+        changed = [watched.location for watched in self._watched if self._was_notified(watched)]
         if now >= self._look_at:
-            for watched in self._watched:
-                if self._differs(watched):
-                    self._touch(watched.location)
-            spent = self._now() - now
-            self._look_at = now + max(self._look, _SHARE * spent)
+            changed += [watched.location for watched in self._watched if self._differs(watched)]
+            self._look_at = now + max(self._look, _SHARE * (self._now() - now))
+        last = self._now()
+        self._touched |= {location: (self._touched.get(location, (last, last))[0], last) for location in changed}
         quiet = {
             location
             for location, (first, last) in self._touched.items()
@@ -85,12 +81,8 @@ class Folders:
             del self._touched[location]
         return quiet
 
-    def __enter__(self) -> "Folders":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Watch nothing any more."""
         for watched in self._watched:
             _stop(watched)
 
@@ -134,11 +126,6 @@ class Folders:
             return False
         parts = path.relative_to(root).parts
         return not any(map(is_ignored_folder, parts[:-1] if is_file else parts))
-
-    def _touch(self, location: str) -> None:
-        now = self._now()
-        first, _ = self._touched.get(location, (now, now))
-        self._touched[location] = first, now
 
 
 def _notifications(folder: Path) -> "Notifications | None":

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def grow(folder: Path) -> None:
 
 
 def test_the_home_of_nobody_is_a_place_that_is_not_there(folder: Path, notified: bool) -> None:
-    with watching(Path("~nobody-here/docs"), folder, notified=notified) as folders:
+    with closing(watching(Path("~nobody-here/docs"), folder, notified=notified)) as folders:
         assert folders.changed() == set()
         (folder / "a.md").write_text("# A, changed")
         assert seen(folders) == {str(folder)}
@@ -63,7 +64,7 @@ def test_the_home_of_nobody_is_a_place_that_is_not_there(folder: Path, notified:
     ids=["changed", "deleted", "moved", "added below", "added in a new folder"],
 )
 def test_what_changes_the_listing_is_seen(folder: Path, notified: bool, act: Acts) -> None:
-    with watching(folder, notified=notified) as folders:
+    with closing(watching(folder, notified=notified)) as folders:
         assert folders.changed() == set()
         act(folder)
         assert seen(folders) == {str(folder)}
@@ -82,14 +83,14 @@ def test_what_changes_the_listing_is_seen(folder: Path, notified: bool, act: Act
 )
 def test_what_changes_no_listing_is_not(folder: Path, act: Acts) -> None:
     (folder / "var").mkdir()
-    with watching(folder, notified=True, apart_from=folder / "var") as folders:
+    with closing(watching(folder, notified=True, apart_from=folder / "var")) as folders:
         act(folder)
         assert seen(folders, 0.15) == set()
 
 
 def test_a_named_file_is_seen_even_when_an_editor_puts_another_in_its_place(folder: Path, notified: bool) -> None:
     file = folder / "a.md"
-    with watching(file, folder / "below", notified=notified) as folders:
+    with closing(watching(file, folder / "below", notified=notified)) as folders:
         (folder / "a.new").write_text("# A, again")
         os.replace(folder / "a.new", file)
         assert seen(folders) == {str(file)}
@@ -97,7 +98,7 @@ def test_a_named_file_is_seen_even_when_an_editor_puts_another_in_its_place(fold
 
 def test_a_folder_that_goes_and_comes_back_is_watched_on(folder: Path, notified: bool) -> None:
     away = folder.with_name("away")
-    with watching(folder, notified=notified) as folders:
+    with closing(watching(folder, notified=notified)) as folders:
         folder.rename(away)
         assert seen(folders) == {str(folder)}
         away.rename(folder)
@@ -109,7 +110,7 @@ def test_a_folder_that_goes_and_comes_back_is_watched_on(folder: Path, notified:
 
 
 def test_an_export_is_seen(folder: Path) -> None:
-    with watching(folder, notified=True) as folders:
+    with closing(watching(folder, notified=True)) as folders:
         (folder / "export.zip").write_bytes(b"PK")
         assert seen(folders) == {str(folder)}
 
@@ -123,7 +124,9 @@ class Clock:
 
 def test_a_folder_is_notified_of_once_it_is_quiet_or_after_ten_times_that(folder: Path) -> None:
     clock = Clock()
-    with Folders([str(folder)], settle=1, apart_from=Path("/nowhere"), look=0.1, notified=False, now=clock) as folders:
+    with closing(
+        Folders([str(folder)], settle=1, apart_from=Path("/nowhere"), look=0.1, notified=False, now=clock)
+    ) as folders:
         found = []
         for step in range(120):  # twelve seconds, the first eleven and a half with a change in each tenth
             clock.now = step / 10
