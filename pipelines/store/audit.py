@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Integer, Row, Select, cast, exists, func, select
+from sqlalchemy import Connection, Engine, Integer, Row, cast, exists, func, select
 
 from pipelines.store.database import reading
 from pipelines.store.documents import ADDED_NODES, Places, delete_indexes
@@ -157,7 +157,7 @@ def audit(engine: Engine, on_progress: Progress = lambda *_: None) -> dict[str, 
         names = sorted(connection.execute(select(embedding_models.c.node_table)).scalars())
         found = [*_documents(connection, names, seen, on_progress)]
         for name in names:
-            found += _left_over(connection, name)
+            found += left_over(connection, name)
         if active := active_table(connection):
             found += _families(connection, active)
         found += _answers(connection, seen, on_progress)
@@ -225,22 +225,22 @@ def _facts(connection: Connection, stored: dict[str, Row[Any]], seen: Counter[st
 # Rows without their counterpart
 
 
-def _left_over(connection: Connection, name: str) -> Iterator[Violation]:
+def left_over(connection: Connection, name: str) -> Iterator[Violation]:
     """Nodes of no document, nodes that are stored twice, terms of no node, and index rows of an older text."""
     rows, index, terms, d = node_rows(name), document_indexes.c, lexical_segments.c, documents.c
     owner = rows.c.metadata_["document_id"].astext
     lone = select(rows.c.node_id, owner).where(~exists().where(d.id == owner))
-    for node, document in _pairs(connection, lone):
+    for node, document in connection.execute(lone):
         yield Violation("orphan", document or "", f"node {node} of {name} has no document")
     twice = select(rows.c.node_id, func.count()).group_by(rows.c.node_id).having(func.count() > 1)
-    for node, times in _pairs(connection, twice):
+    for node, times in connection.execute(twice):
         yield Violation("duplicate", "", f"node {node} of {name} is stored {times} times")
     lost = select(terms.node_id, d.name).join(documents, d.id == terms.document_id)
     lost = lost.where(terms.node_table == name, ~exists().where(rows.c.node_id == terms.node_id))
-    for node, document in _pairs(connection, lost):
+    for node, document in connection.execute(lost):
         yield Violation("segment", document, f"the terms of node {node} are stored, and {name} has no such node")
     older = select(d.id, d.name).join(document_indexes, d.id == index.document_id)
-    for _, document in _pairs(connection, older.where(index.node_table == name, index.content_sha != d.content_sha)):
+    for _, document in connection.execute(older.where(index.node_table == name, index.content_sha != d.content_sha)):
         yield Violation("stale", document, f"what {name} holds is of an older text")
 
 
@@ -249,13 +249,8 @@ def _families(connection: Connection, name: str) -> Iterator[Violation]:
     f, d = families.c, documents.c
     lost = select(f.member, d.name).join(documents, d.id == f.document_id)
     lost = lost.where(f.kind == "node", ~exists().where(node_rows(name).c.node_id == f.member))
-    for member, document in _pairs(connection, lost):
+    for member, document in connection.execute(lost):
         yield Violation("family", document, f"node {member} has near-copies, and {name} has no such node")
-
-
-def _pairs(connection: Connection, statement: Select[Any]) -> Iterator[tuple[Any, Any]]:
-    for row in connection.execute(statement):
-        yield row[0], row[1]
 
 
 # Logged answers

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, Engine, delete, exists, func, select, text
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError, StoreError
-from pipelines.store.audit import damaged_documents, forget_damaged, missing_originals, recover_originals
+from pipelines.store.audit import damaged_documents, forget_damaged, left_over, missing_originals, recover_originals
 from pipelines.store.database import HEAD, Database, open_database, reading
 from pipelines.store.documents import ADDED_SOURCE
 from pipelines.store.embedding_models import count_missing
@@ -128,7 +129,7 @@ def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = Fals
         _repair(database.engine, settings.home.resolve())
     with reading(database.engine, "examining the database") as connection:
         findings += _checks(connection, settings, identity)
-        has_nodes = _has_nodes(connection, identity)
+        has_nodes = stored_dimension(connection, node_table(identity.slug)) is not None
     if has_nodes:
         findings.append(_lexical_index(settings, database, identity, fix=fix))
     return [*findings, _last_run(database.engine)]
@@ -138,7 +139,7 @@ def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdent
     version = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
     yield Finding("pgvector", True, f"version {version}")
     table = node_table(identity.slug)
-    if not _has_nodes(connection, identity):
+    if stored_dimension(connection, table) is None:
         yield Finding("nodes", False, f"no document is embedded with {identity.model}", "footnote ingest FOLDER")
         return
     yield _dimension(connection, table, identity)
@@ -146,17 +147,15 @@ def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdent
     yield _vector_search(connection, table, identity.dimension)
     yield _recall(connection, table, identity.dimension)
     yield _filtered(connection, table, identity.dimension)
-    yield _orphans(connection, table)
-    yield _duplicates(connection, table)
+    left = Counter(each.kind for each in left_over(connection, table))
+    said = f"{format_count(left['orphan'], 'node')} without a document"
+    yield Finding("orphans", not left["orphan"], said, "footnote doctor --fix")
+    said = f"{format_count(left['duplicate'], 'node')} stored twice"
+    yield Finding("duplicates", not left["duplicate"], said, "footnote reindex")
     yield _agreement(connection)
     yield _stale(connection, table)
     yield _originals(connection, settings)
     yield _unused(connection, settings)
-
-
-def _has_nodes(connection: Connection, identity: EmbeddingIdentity) -> bool:
-    table = f"data_{node_table(identity.slug)}"
-    return connection.execute(text("SELECT to_regclass(:t)"), {"t": table}).scalar() is not None
 
 
 def _lexical_index(settings: Settings, database: Database, identity: EmbeddingIdentity, *, fix: bool) -> Finding:
@@ -261,26 +260,6 @@ def _scanning(connection: Connection, without: str) -> Iterator[None]:
     connection.execute(text(switch), {"name": without, "value": "off"})
     yield
     connection.execute(text(switch), {"name": without, "value": "on"})
-
-
-def _orphans(connection: Connection, table: str) -> Finding:
-    rows = node_rows(table)
-    key = rows.c.metadata_["document_id"].astext
-    count = connection.execute(
-        select(func.count()).select_from(rows).where(~exists().where(documents.c.id == key))
-    ).scalar_one()
-    return Finding("orphans", count == 0, f"{format_count(count, 'node')} without a document", "footnote doctor --fix")
-
-
-def _duplicates(connection: Connection, table: str) -> Finding:
-    rows = node_rows(table)
-    total, distinct = connection.execute(select(func.count(), func.count(rows.c.node_id.distinct()))).one()
-    return Finding(
-        "duplicates",
-        total == distinct,
-        f"{format_count(total, 'node')}, {total - distinct:,} of them twice",
-        "footnote reindex",
-    )
 
 
 def _agreement(connection: Connection) -> Finding:
