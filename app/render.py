@@ -18,10 +18,12 @@ from app.conversation import Exchange
 from app.face import accent_style, heading, nothing_yet
 from app.session import is_visitor
 from app.shelf import Shelf
-from app.typeset import running_html
+from app.typeset import literal, running_html
 from app.wording import address, readable, without_settings
 from config.settings import PersonaSettings
 from pipelines.errors import FootnoteError
+from pipelines.observe import log_failure
+from pipelines.wording import with_hint
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -132,12 +134,29 @@ def problem(message: str, hint: str = "") -> None:
     st.html(f'<div class="fn-problem" role="alert"><strong>{escape(message)}</strong>{advice}</div>')
 
 
-def attempt(act: Callable[[], object]) -> None:
-    """Do what was asked for; a failure is said in passing."""
+def attempt(act: Callable[..., object], *args: object, **given: object) -> None:
+    """Do what a button asks."""
+    with attempting():
+        act(*args, **given)
+
+
+@contextmanager
+def attempting() -> Iterator[None]:
+    """End with a failure, which is shown until the reader closes it."""
     try:
-        act()
+        yield
     except FootnoteError as error:
-        st.toast(without_settings(error.message) if is_visitor() else error.message)
+        log_failure("a button did not do what it says", error)
+        said = with_hint(error.message, error.hint)
+        said = (without_settings(said) or "This cannot be done now.") if is_visitor() else said
+        st.toast(literal(said), icon=":material/error:", duration="infinite")
+
+
+def undo(key: str, said: str, act: Callable[[], object]) -> None:
+    """Say what was done away with, beside a button that brings it back."""
+    with st.container(key=f"undo_{key}", horizontal=True, vertical_alignment="center"):
+        st.caption(said)
+        st.button("Undo", key=f"restore_{key}", type="tertiary", icon=":material/undo:", on_click=attempt, args=(act,))
 
 
 def question(text: str) -> None:

@@ -188,17 +188,6 @@ def open_fact(n: object) -> None:
 # The library
 
 
-def last_problem() -> tuple[str, str] | None:
-    """The fault of the last upload or removal, and what to do."""
-    problem: tuple[str, str] | None = st.session_state.get("problem")
-    return problem
-
-
-def remember_problem(problem: tuple[str, str] | None) -> None:
-    """Show this on the page until the next upload or removal."""
-    st.session_state["problem"] = problem
-
-
 def fresh(widget: str) -> str:
     """A key for a widget that `empty` can reset: Streamlit forbids changing a widget that is on the page."""
     return f"{widget}_{st.session_state.get(f'{widget}_round', 0)}"

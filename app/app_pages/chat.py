@@ -52,8 +52,6 @@ def _welcome(engine: ChatEngine) -> None:
             "a web page you saved.</p></div>"
         )
         upload_box(engine, "Drop files here")
-        if problem := session.last_problem():
-            render.problem(*problem)
         tray(engine)
         st.caption("Or bring in a folder from a terminal, and reload this page:")
         st.code("footnote ingest ~/portfolio", language="sh")
@@ -86,11 +84,9 @@ def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: 
         if not session.entries() and not files:
             _greet(engine, shelf, persona)
         answers, running, notices, follow_ups = st.container(), st.empty(), st.container(), st.empty()
-        with notices:
-            if is_owner:
+        if is_owner:
+            with notices:
                 tray(engine)
-            if problem := session.last_problem():
-                render.problem(*problem)
         with answers:
             _show_entries(engine, left, running)
         if left and left.waits_for:  # the files are taken in by now, which the tray says

@@ -132,13 +132,8 @@ def _feedback(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> N
 def _evaluation(engine: ChatEngine) -> None:
     st.subheader("Evaluation")
     report = engine.health.evaluation()
-    st.button(
-        "Evaluate now",
-        key="evaluate",
-        icon=":material/play_arrow:",
-        on_click=render.attempt,
-        args=(engine.jobs.evaluate,),
-    )
+    st.button("Evaluate now", key="evaluate", icon=":material/play_arrow:", on_click=render.attempt,
+              args=(engine.jobs.evaluate,))  # fmt: skip
     if report is None:
         st.caption("No evaluation was made yet. It asks the questions of the sample, or your own judged questions from "
                    f"`{engine.health.topics_file}`, and takes some minutes.")  # fmt: skip

@@ -6,13 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from app import render, session
+from app import render
 from app.chat_engine import ChatEngine
 from app.components.document import document_page
 from app.components.tray import tray, upload_box
 from app.shelf import Shelf, Shelved
 from app.typeset import literal
-from pipelines.errors import FootnoteError
 from pipelines.wording import format_count, with_hint
 
 _SHOWN = 50  # rows, until more are asked for
@@ -38,10 +37,9 @@ def _library(engine: ChatEngine) -> None:
     st.title("Library")
     upload_box(engine, "Add documents")
     _links(engine)
-    if problem := session.last_problem():
-        render.problem(*problem)
     named = tray(engine)
-    _undo(engine)
+    if removed := st.session_state.get("removed"):
+        render.undo("removal", f"Removed {literal(removed[1])}.", partial(_bring_back, engine, removed[0]))
     shelf = engine.shelf()
     _failures(shelf, named)
     _documents(engine, shelf)
@@ -56,15 +54,15 @@ def _document(engine: ChatEngine, document_id: str) -> None:
         _library(engine)
         return
     tray(engine)
-    document_page(engine, found, _trying, partial(_trying, partial(_remove, engine, shelved)))
+    document_page(engine, found, partial(_remove, engine, shelved))
 
 
 def _links(engine: ChatEngine) -> None:
     """A field for a link beside a button that looks at every source again."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Add from a link", key="link", placeholder="https://…, github:OWNER or notion:PAGE",
-                      on_change=_trying, args=(lambda: _take_in_link(engine),))  # fmt: skip
-        st.button("Refresh all sources", key="refresh", icon=":material/refresh:", on_click=_trying,
+                      on_change=render.attempt, args=(_take_in_link, engine))  # fmt: skip
+        st.button("Refresh all sources", key="refresh", icon=":material/refresh:", on_click=render.attempt,
                   args=(engine.jobs.refresh,))  # fmt: skip
 
 
@@ -72,25 +70,6 @@ def _take_in_link(engine: ChatEngine) -> None:
     if location := str(st.session_state["link"]).strip():
         engine.jobs.ingest(location)
         st.session_state["link"] = ""
-
-
-def _trying(act: Callable[[], object]) -> None:
-    """Do it; a failure is shown on the page."""
-    try:
-        act()
-        session.remember_problem(None)
-    except FootnoteError as error:
-        session.remember_problem((error.message, error.hint))
-
-
-def _undo(engine: ChatEngine) -> None:
-    """Offer to take back the last removal of this session."""
-    removed: tuple[int, str] | None = st.session_state.get("removed")
-    if removed:
-        with st.container(key="undo_removal", horizontal=True, vertical_alignment="center"):
-            st.caption(f"Removed {literal(removed[1])}.")
-            st.button("Undo", key="restore_documents", type="tertiary", icon=":material/undo:", on_click=_trying,
-                      args=(lambda: _bring_back(engine, removed[0]),))  # fmt: skip
 
 
 def _bring_back(engine: ChatEngine, run_id: int) -> None:
@@ -113,7 +92,7 @@ def _documents(engine: ChatEngine, shelf: Shelf) -> None:
     picked = [each for each in named if st.session_state.get(f"pick_{each.id}")]
     if picked:
         st.button(f"Remove {format_count(len(picked), 'document')}", key="remove_picked", icon=":material/delete:",
-                  on_click=_trying, args=(partial(_remove, engine, *picked),))  # fmt: skip
+                  on_click=render.attempt, args=(_remove, engine, *picked))  # fmt: skip
     with st.container(key="library_rows", gap="small"):
         for document in sorted(named, key=_ORDERS[order])[:shown]:
             _row(engine, document)
@@ -140,7 +119,7 @@ def _row(engine: ChatEngine, document: Shelved) -> None:
             year = f" · {document.year}" if document.year else ""
             st.caption(f"{literal(document.name)} · {document.category}{year} · {literal(document.state)}")
         st.button("Remove", key=f"remove_{document.id}", type="tertiary", icon=":material/delete:",
-                  on_click=_trying, args=(partial(_remove, engine, document),))  # fmt: skip
+                  on_click=render.attempt, args=(_remove, engine, document))  # fmt: skip
 
 
 def _open(document_id: str) -> None:

@@ -29,7 +29,8 @@ def conversation_list(engine: ChatEngine) -> None:
     stored = session.archive(engine)
     st.button("New conversation", key="clear", icon=":material/edit_square:", on_click=session.clear,
               disabled=not session.entries(), width="stretch")  # fmt: skip
-    _undo(stored)
+    if deleted := st.session_state.get("deleted_conversation"):
+        render.undo("deletion", f"Deleted “{literal(deleted.title)}”.", partial(_restore, stored, deleted))
     try:
         words = str(st.session_state.get("conversation_search", ""))
         rows = stored.list(words)
@@ -72,14 +73,14 @@ def _row(stored: Archive, row: ConversationRow) -> None:
 
 def _menu(stored: Archive, row: ConversationRow) -> None:
     title = f"title_{row.id}"
-    st.text_input("Name", value=row.title, key=title, max_chars=MOST_TITLE, on_change=_rename,
-                  args=(stored, row.id, title))  # fmt: skip
+    st.text_input("Name", value=row.title, key=title, max_chars=MOST_TITLE, on_change=render.attempt,
+                  args=(_rename, stored, row.id, title))  # fmt: skip
     for label, suffix, mime in (("Markdown", "md", "text/markdown"), ("JSON", "json", "application/json")):
         st.download_button(f"Export as {label}", partial(_export, stored, row.id, suffix), key=f"{suffix}_{row.id}",
                            file_name=f"conversation.{suffix}", mime=mime, type="tertiary", on_click="ignore",
                            icon=":material/download:")  # fmt: skip
-    st.button("Delete", key=f"delete_{row.id}", icon=":material/delete:", type="tertiary", on_click=_delete,
-              args=(stored, row))  # fmt: skip
+    st.button("Delete", key=f"delete_{row.id}", icon=":material/delete:", type="tertiary", on_click=render.attempt,
+              args=(_delete, stored, row))  # fmt: skip
 
 
 def _export(stored: Archive, conversation_id: str, suffix: str) -> str:
@@ -97,34 +98,19 @@ def conversation_markdown(conversation: Conversation) -> str:
 
 
 def _rename(stored: Archive, conversation_id: str, widget: str) -> None:
-    render.attempt(partial(stored.rename, conversation_id, str(st.session_state[widget])))
+    stored.rename(conversation_id, str(st.session_state[widget]))
 
 
 def _delete(stored: Archive, row: ConversationRow) -> None:
-    def act() -> None:
-        stored.delete(row.id)
-        st.session_state["deleted_conversation"] = row
-        session.clear()
-
-    render.attempt(act)
-
-
-def _undo(stored: Archive) -> None:
-    """Offer to take back the last deletion of this session."""
-    row: ConversationRow | None = st.session_state.get("deleted_conversation")
-    if row is not None:
-        with st.container(key="undo_deletion", horizontal=True, vertical_alignment="center"):
-            st.caption(f"Deleted “{literal(row.title)}”.")
-            st.button("Undo", key="restore_conversation", type="tertiary", on_click=_restore, args=(stored, row))
+    stored.delete(row.id)
+    st.session_state["deleted_conversation"] = row
+    session.clear()
 
 
 def _restore(stored: Archive, row: ConversationRow) -> None:
-    def act() -> None:
-        stored.restore(row.id)
-        st.session_state.pop("deleted_conversation", None)
-        session.choose_conversation(row.id)
-
-    render.attempt(act)
+    stored.restore(row.id)
+    st.session_state.pop("deleted_conversation", None)
+    session.choose_conversation(row.id)
 
 
 def _zone() -> ZoneInfo:

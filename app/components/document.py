@@ -1,12 +1,12 @@
 """One document of the library: its text with node boundaries, facts, near-duplicates and versions; what can be done."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from html import escape
 from pathlib import PurePosixPath
 
 import streamlit as st
 
+from app import render
 from app.chat_engine import ChatEngine
 from app.typeset import blocks_html, is_markdown, literal, page_blocks
 from app.wording import address
@@ -14,18 +14,17 @@ from pipelines.store.document_details import DocumentDetails
 from pipelines.types import CATEGORIES
 
 _MOST_SHOWN = 60_000  # characters
-Trying = Callable[[Callable[[], object]], None]
 
 
-def document_page(engine: ChatEngine, found: DocumentDetails, trying: Trying, on_remove: Callable[[], None]) -> None:
-    """Show a document. `trying` does what a button asks, and shows a failure; `on_remove` removes the document."""
+def document_page(engine: ChatEngine, found: DocumentDetails, remove: Callable[[], None]) -> None:
+    """Show a document, and `remove` it if that is asked."""
     document = found.document
     st.button("Library", key="back", icon=":material/arrow_back:", type="tertiary", on_click=_back)
     st.header(literal(document.title or document.name))
     link = address(document.source_uri)
     st.caption(f"{literal(document.name)} · {document.category} · {document.collection}"
                + (f" · {document.year}" if document.year else "") + (f" · [open]({link})" if link else ""))  # fmt: skip
-    _actions(engine, found, trying, on_remove)
+    _actions(engine, found, remove)
     text, facts, alike, versions = st.tabs(
         ["Text", f"Facts ({len(found.facts)})", f"Alike ({len(found.alike)})", f"Versions ({len(found.versions)})"]
     )
@@ -38,16 +37,16 @@ def document_page(engine: ChatEngine, found: DocumentDetails, trying: Trying, on
         for name in found.alike:
             st.markdown(f"- {literal(name)}")
     with versions:
-        _versions(engine, found, trying)
+        _versions(engine, found)
 
 
 def _back() -> None:
     st.query_params.pop("d", None)
 
 
-def _actions(engine: ChatEngine, found: DocumentDetails, trying: Trying, on_remove: Callable[[], None]) -> None:
+def _actions(engine: ChatEngine, found: DocumentDetails, remove: Callable[[], None]) -> None:
     document = found.document
-    reread = partial(engine.jobs.reread, document.id, document.name)
+    reread = engine.jobs.reread, document.id, document.name
     with st.container(horizontal=True, vertical_alignment="bottom", key="document_actions"):
         category = st.selectbox("Category", CATEGORIES, index=_place(document.category), key=f"category_{document.id}",
                                 width=160)  # fmt: skip
@@ -57,13 +56,14 @@ def _actions(engine: ChatEngine, found: DocumentDetails, trying: Trying, on_remo
             for name, value in (("category", category), ("collection", collection.strip()))
             if value and value != getattr(document, name)
         }
-        st.button("Save", key="save_document", disabled=not changed, on_click=trying,
-                  args=(partial(reread, **changed),))  # fmt: skip
-        st.button("Read again", key="reread", icon=":material/refresh:", on_click=trying, args=(reread,))
+        st.button("Save", key="save_document", disabled=not changed, on_click=render.attempt,
+                  args=reread, kwargs=changed)  # fmt: skip
+        st.button("Read again", key="reread", icon=":material/refresh:", on_click=render.attempt, args=reread)
         if original := engine.original(document.id):
             st.download_button("Original", original.read_bytes, file_name=PurePosixPath(document.name).name,
                                key="original", icon=":material/download:", on_click="ignore")  # fmt: skip
-        st.button("Remove", key="remove_document", icon=":material/delete:", on_click=on_remove)
+        st.button("Remove", key="remove_document", icon=":material/delete:", on_click=render.attempt,
+                  args=(remove,))  # fmt: skip
 
 
 def _place(category: str) -> int | None:
@@ -107,7 +107,7 @@ def _facts(found: DocumentDetails) -> None:
     )  # fmt: skip
 
 
-def _versions(engine: ChatEngine, found: DocumentDetails, trying: Trying) -> None:
+def _versions(engine: ChatEngine, found: DocumentDetails) -> None:
     if not found.versions:
         st.caption("It has not changed since it was added.")
     for place, version in enumerate(found.versions):
@@ -115,6 +115,6 @@ def _versions(engine: ChatEngine, found: DocumentDetails, trying: Trying) -> Non
             st.caption(f"{literal(version.title)}, {version.characters:,} characters, "
                        f"replaced on {version.replaced_at:%d %b %Y, %H:%M}", width="stretch")  # fmt: skip
             if version.run_id:
-                restore = partial(engine.jobs.restore, found.document.id, found.document.name, version.run_id)
+                restore = engine.jobs.restore, found.document.id, found.document.name, version.run_id
                 st.button("Restore", key=f"restore_{place}", type="tertiary", icon=":material/history:",
-                          on_click=trying, args=(restore,))  # fmt: skip
+                          on_click=render.attempt, args=restore)  # fmt: skip

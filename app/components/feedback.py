@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import session
+from app import render, session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from pipelines.errors import FootnoteError
@@ -75,13 +75,11 @@ def _words(engine: ChatEngine, query: str, widget: str) -> None:
 
 
 def _keep(engine: ChatEngine, query: str, given: Feedback) -> bool:
-    try:
+    is_kept = False
+    with render.attempting():
         engine.feedback(query, given, _reader())
-    except FootnoteError as error:
-        log_failure("feedback was not kept", error)
-        st.toast(error.message)
-        return False
-    return True
+        is_kept = True
+    return is_kept  # noqa: RET504 - it stays False where that failed
 
 
 def query_of(engine: ChatEngine, exchange: Exchange) -> str:

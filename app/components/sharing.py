@@ -22,12 +22,12 @@ def share_link(engine: ChatEngine, exchange: Exchange, key: str) -> None:
     if token := _tokens(stored).get(exchange.id):
         st.caption("Whoever has this link can read this answer with the sources that it cites.")
         st.code(_address(token), language=None)
-        st.button("Stop sharing", key=f"revoke_{key}", icon=":material/link_off:", on_click=_revoke,
-                  args=(stored, exchange.id))  # fmt: skip
+        st.button("Stop sharing", key=f"revoke_{key}", icon=":material/link_off:", on_click=render.attempt,
+                  args=(_revoke, stored, exchange.id))  # fmt: skip
     else:
         st.caption("Makes a link to this one answer. Private documents are left out of it.")
-        st.button("Make a link", key=f"link_{key}", icon=":material/add_link:", on_click=_share,
-                  args=(stored, exchange.id))  # fmt: skip
+        st.button("Make a link", key=f"link_{key}", icon=":material/add_link:", on_click=render.attempt,
+                  args=(_share, stored, exchange.id))  # fmt: skip
 
 
 def shared_page(engine: ChatEngine, token: str) -> None:
@@ -75,15 +75,12 @@ def _tokens(stored: Archive) -> dict[int, str]:
 
 
 def _share(stored: Archive, message_id: int) -> None:
-    render.attempt(lambda: _tokens(stored).update({message_id: stored.share(message_id)}))
+    _tokens(stored)[message_id] = stored.share(message_id)
 
 
 def _revoke(stored: Archive, message_id: int) -> None:
-    def act() -> None:
-        stored.revoke(message_id)
-        _tokens(stored).pop(message_id, None)
-
-    render.attempt(act)
+    stored.revoke(message_id)
+    _tokens(stored).pop(message_id, None)
 
 
 def _address(token: str) -> str:

@@ -49,8 +49,9 @@ def _versions(engine: ChatEngine, document_id: str) -> Iterator[tuple[str, int]]
 
 def _restore(engine: ChatEngine, document_id: str, name: str) -> None:
     if run_id := st.session_state["reader"].get("restore"):
-        engine.jobs.restore(document_id, name, int(run_id))
-        st.toast(f"{literal(name)} becomes what it was before.")
+        with render.attempting():
+            engine.jobs.restore(document_id, name, int(run_id))
+            st.toast(f"{literal(name)} becomes what it was before.")
 
 
 @st.cache_data(max_entries=20, show_spinner=False)

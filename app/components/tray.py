@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from html import escape
 
 import streamlit as st
@@ -39,28 +38,29 @@ _MOST_LISTED = 50
 
 def upload_box(engine: ChatEngine, label: str) -> None:
     """A box for files, which the worker takes in; the tray shows how far it is."""
-    files = st.file_uploader(
+    key = session.fresh("upload")
+    st.file_uploader(
         label,
         accept_multiple_files=True,
-        key=session.fresh("upload"),
+        key=key,
         max_upload_size=engine.settings.chat.max_upload_mb,
         help="PDF, Word, Markdown, HTML and plain text",
+        on_change=_uploaded,
+        args=(engine, key),
     )
-    if files:
-        submit_files(engine, files)
-        session.empty("upload")
-        st.rerun()
+
+
+def _uploaded(engine: ChatEngine, key: str) -> None:
+    submit_files(engine, st.session_state[key])
+    session.empty("upload")
 
 
 def submit_files(engine: ChatEngine, files: Sequence[UploadedFile]) -> int:
     """Keep uploaded files and let the worker take them in: the job; 0 if they could not be kept, which is shown."""
-    try:
+    job = 0
+    with render.attempting():
         job = engine.jobs.upload([(file.name, file.getvalue()) for file in files])
-    except FootnoteError as error:
-        session.remember_problem((error.message, error.hint))
-        return 0
-    session.remember_problem(None)
-    return job
+    return job  # noqa: RET504 - it stays 0 where that failed
 
 
 def tray(engine: ChatEngine) -> set[str]:
@@ -106,7 +106,7 @@ def _under_way(engine: ChatEngine, job: JobStatus) -> None:
     with st.container(key=f"job_{job.id}", horizontal=True, vertical_alignment="center"):
         st.progress(job.ended / job.files if job.files else 0.0, text=text)
         st.button("Cancel", key=f"cancel_{job.id}", type="tertiary", disabled=job.cancelled,
-                  on_click=render.attempt, args=(partial(engine.jobs.cancel, job.id),))  # fmt: skip
+                  on_click=render.attempt, args=(engine.jobs.cancel, job.id))  # fmt: skip
 
 
 def _over(engine: ChatEngine, job: JobStatus) -> None:
@@ -115,12 +115,12 @@ def _over(engine: ChatEngine, job: JobStatus) -> None:
             st.caption(_summary(job), width="stretch")
             if job.kind != "undo" and job.runs:
                 st.button("Undo", key=f"undo_{job.id}", type="tertiary", icon=":material/undo:",
-                          on_click=render.attempt, args=(partial(engine.jobs.undo, job),))  # fmt: skip
+                          on_click=render.attempt, args=(engine.jobs.undo, job))  # fmt: skip
             if job.failed or job.state != "done":
                 st.button("Try again", key=f"retry_{job.id}", type="tertiary", icon=":material/refresh:",
-                          on_click=render.attempt, args=(partial(engine.jobs.retry, job.id),))  # fmt: skip
+                          on_click=render.attempt, args=(engine.jobs.retry, job.id))  # fmt: skip
             st.button("Close", key=f"dismiss_{job.id}", type="tertiary", icon=":material/close:",
-                      on_click=render.attempt, args=(partial(engine.jobs.dismiss, job.id),))  # fmt: skip
+                      on_click=render.attempt, args=(engine.jobs.dismiss, job.id))  # fmt: skip
         if job.message:
             render.problem(job.message, job.hint)
         if rows := "".join(map(_row, _listed(engine, job))) if job.failed or 0 < job.files <= _ALL_LISTED else "":

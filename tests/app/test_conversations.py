@@ -77,7 +77,7 @@ def test_conversations_are_listed_opened_renamed_and_deleted_with_an_undo(engine
     at.button(key="delete_c1").click().run()
     assert keys(at, "open_") == ["open_c2"]
     assert answers(at) == []
-    at.button(key="restore_conversation").click().run()
+    at.button(key="restore_deletion").click().run()
     assert [words(answer)[0][0] for answer in answers(at)] == [tuned.text]
     assert not keys(at, "restore")
     assert not at.exception
