@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from pipelines.markup import Markup, scan_markup
-from pipelines.structure import Structure, structure_of
+from pipelines.structure import structure_of
 
 # What means something in Markdown, in Streamlit's additions to it, or to a reader that makes links of addresses.
 _MARKDOWN = re.compile(
@@ -35,23 +35,15 @@ def runs(text: str) -> list[list[str]]:
 
     Nothing else is taken out: a tag or a bracket stays, as it may be what the sentence is about.
     """
-    made: list[list[str]] = []
-    done, on = 0, ""
     is_row = text.startswith("|") and text.endswith("|")
-    for span in scan_markup(text).markup:
-        raw = text[span.start : span.end]
-        style = _STYLES.get(raw)
-        is_bar = is_row and raw.strip() == "|"
-        if not style and not is_bar:
-            continue
-        made.append([on, text[done : span.start]])
-        done = span.end
-        if is_bar:
-            made.append(["|", ""])
-            done = len(text) - len(text[span.end :].lstrip(" "))
-        else:
-            on = "".join(sorted({*on} ^ {*(style or "")}))
-    return [run for run in [*made, [on, text[done:]]] if run[1] or run[0] == "|"]
+    marks = []
+    for mark in scan_markup(text).markup:
+        raw = text[mark.start : mark.end]
+        if raw in _STYLES:
+            marks.append(mark)
+        elif is_row and raw.strip() == "|":
+            marks.append(Markup(mark.start, len(text) - len(text[mark.end :].lstrip(" "))))
+    return [[str(styles), str(words)] for styles, words, _ in _runs(text, (0, len(text)), marks, ())]
 
 
 def running_html(pieces: Sequence[str | int], state: str, standing_in: str = "") -> str:
@@ -144,37 +136,34 @@ def page_blocks(text: str, spans: Sequence[tuple[int, int]], *, is_markdown: boo
     structure = structure_of(text, mime="text/markdown" if is_markdown else "text/plain")
     shown = reflow(text)
     made: list[dict[str, Any]] = []
+
+    def add(kind: str, start: int, end: int, depth: int = 0) -> None:
+        words = _runs(text if kind == "code" else shown, (start, end), structure.markup, spans)
+        made.append({"kind": kind, "depth": depth, "runs": words})
+
     done = 0
     for element in structure.elements:
-        if element.start > done and structure.words(done, element.start):
-            made.append(
-                {"kind": "paragraph", "depth": 0, "runs": _runs(shown, (done, element.start), structure, spans)}
-            )
+        add("paragraph", done, element.start)
         start = max(done, element.start if element.kind == "label" else element.body)
-        if element.kind == "code":
-            found = _runs(text, (start, element.of), structure, spans)
-        else:
-            found = _runs(shown, (start, element.end), structure, spans)
         depth = element.level if element.kind in ("heading", "item") else 0
-        made.append({"kind": element.kind, "depth": depth, "runs": found})
+        add(element.kind, start, element.of if element.kind == "code" else element.end, depth)
         done = max(done, element.end)
-    if structure.words(done, len(text)):
-        made.append({"kind": "paragraph", "depth": 0, "runs": _runs(shown, (done, len(text)), structure, spans)})
+    add("paragraph", done, len(text))
     return [block for block in made if any(run[1].strip() for run in block["runs"])]
 
 
 def _runs(
-    text: str, within: tuple[int, int], structure: Structure, spans: Sequence[tuple[int, int]]
+    text: str, within: tuple[int, int], markup: Iterable[Markup], spans: Sequence[tuple[int, int]]
 ) -> list[list[str | int | None]]:
-    """[styles, words, number of the cited span or None] of a part of a text, without its markup."""
+    """[styles, words, number of the cited span or None] of a part of a text, without this markup."""
     done, end = within
     made: list[list[str | int | None]] = []
     styles = ""
-    inside = [span for span in structure.markup if span.end > done and span.start < end]
+    inside = [span for span in markup if span.end > done and span.start < end]
     for mark in [*inside, Markup(end, end)]:
         for start, stop, number in _cut(done, max(done, min(mark.start, end)), spans):
             made.append([styles, text[start:stop], number])
-        raw = structure.text[mark.start : mark.end]
+        raw = text[mark.start : mark.end]
         if raw.strip() == "|":
             made.append(["|", "", None])
         elif mark.words:
