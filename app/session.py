@@ -1,7 +1,10 @@
-"""The state of a browser's session, and the engine that all sessions share."""
+"""The state of a browser's session with its stored conversation, and the engine that all sessions share."""
 
 import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
@@ -9,14 +12,17 @@ from app.chat_engine import ChatEngine, build_chat_engine
 from app.conversation import Exchange
 from app.settings import read_settings
 from config.settings import Settings
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, FootnoteError
+from pipelines.observe import log_failure
 from pipelines.store.conversations import Archive, Holder, new_key
-from pipelines.types import Turn
+from pipelines.types import Filters, Turn
 
 _DATES = ("filter_since", "filter_until")
 FILTERS = ("filter_category", "filter_year", "filter_author", "filter_collection", "filter_document", *_DATES)
 
 VISITOR_COOKIE = "footnote_key"
+_Read = TypeVar("_Read")
+_answering: set[int] = set()  # messages, in all tabs of this server
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,26 @@ def is_visitor() -> bool:
         return read_settings().chat.visitor
     except ConfigError:
         return True
+
+
+@contextmanager
+def tolerating(what: str) -> Iterator[None]:
+    """End with a failure, which is only logged."""
+    try:
+        yield
+    except FootnoteError as error:
+        log_failure(what, error)
+
+
+def read_once(name: str, of: str, read: Callable[[], _Read], without: _Read) -> _Read:
+    """What was read under this name, read again where it is of something else; `without` where it cannot be read."""
+    known: tuple[str, _Read] | None = st.session_state.get(name)
+    if known is None or known[0] != of:
+        known = of, without
+        with tolerating(f"{name} could not be read"):
+            known = of, read()
+        st.session_state[name] = known
+    return known[1]
 
 
 def keep_widgets() -> None:
@@ -142,6 +168,117 @@ def pending() -> tuple[str, tuple[Turn, ...] | None]:
     return str(question), turns
 
 
+# The conversation as it is stored: opened by its address, written question by question, gone on with
+
+
+@contextmanager
+def answering(message_id: int) -> Iterator[None]:
+    """Mark a question as one that this server is answering, so that no other tab asks it again meanwhile."""
+    _answering.add(message_id)
+    try:
+        yield
+    finally:
+        _answering.discard(message_id)
+
+
+def is_being_answered(message_id: int) -> bool:
+    """True while a tab of this server answers this question."""
+    return message_id in _answering
+
+
+def open_conversation(stored: Archive) -> None:
+    """Read the conversation that the address names, if another one is open; name the open one in the address.
+
+    Raises:
+        ServiceUnavailable: If the database cannot be reached.
+    """
+    wanted, now = st.query_params.get("c", ""), conversation_id()
+    if wanted == now:
+        return
+    if not wanted:
+        st.query_params["c"] = now
+    elif found := stored.read(wanted):
+        read = [Exchange.of(message) for message in found.messages]
+        st.session_state.update(entries=read, opened=None, conversation=found.id, draft=found.draft)
+    else:
+        clear()
+        st.toast("That conversation is not here. It was deleted, or it is somebody else's.")
+
+
+def reopen(stored: Archive) -> None:
+    """Read the open conversation again, which another tab may have gone on with."""
+    wanted = conversation_id()
+    st.session_state["conversation"] = ""
+    choose_conversation(wanted)
+    open_conversation(stored)
+
+
+def store_question(stored: Archive, exchange: Exchange) -> None:
+    """Store a question before it is answered; the first one begins its conversation. A failure is only logged."""
+    with tolerating("a question was not stored"):
+        if not conversation_id():
+            st.session_state["conversation"] = stored.begin(exchange.question)
+            st.query_params["c"] = conversation_id()
+        exchange.id = stored.add(conversation_id(), exchange.message())
+        st.session_state["draft"] = ""
+
+
+def store_outcome(stored: Archive, exchange: Exchange) -> None:
+    """Store the outcome of a question. A failure is only logged."""
+    if exchange.id:
+        with tolerating("an answer was not stored"):
+            stored.store(exchange.message())
+
+
+def interrupted() -> Exchange | None:
+    """The last question, if it still has to be answered."""
+    last = entries()[-1] if entries() else None
+    return last if last and last.is_unanswered else None
+
+
+def left_to_answer(stored: Archive) -> Exchange | None:
+    """The last question, if nobody answers it and no other tab has answered it."""
+    left = interrupted()
+    if left is None or is_being_answered(left.id):
+        return None
+    if left.id:
+        reopen(stored)
+    return interrupted()
+
+
+def is_answered_elsewhere() -> bool:
+    """True while another tab answers the last question."""
+    left = interrupted()
+    return left is not None and is_being_answered(left.id)
+
+
+def stop(stored: Archive) -> None:
+    """Leave the last question as far as it was answered."""
+    if left := interrupted():
+        left.is_stopped = True
+        store_outcome(stored, left)
+
+
+def ask_again(stored: Archive) -> None:
+    """Let the last question be answered again, in place of its answer."""
+    if entries():
+        close_source()
+        edit(None)
+        entries()[-1].begin()
+        store_outcome(stored, entries()[-1])
+
+
+def ask_instead(stored: Archive, question: str, filters: Filters) -> None:
+    """Ask this in place of the last question, whose share link leads nowhere then."""
+    last = entries()[-1]
+    last.question, last.filters = question, filters
+    st.session_state.update(draft="", shares=("", {}))
+    with tolerating("the share link of a question was not revoked"):
+        stored.revoke(last.id)
+        stored.keep_draft(conversation_id(), "")
+    ask_again(stored)
+
+
 # The open source
 
 
@@ -152,6 +289,12 @@ def opened() -> tuple[Exchange, Opened] | None:
         return None
     entry = entries()[place.entry]
     return (entry, place) if place.n in entry.sources else None
+
+
+def opened_in(index: int) -> tuple[int, int | None] | None:
+    """The number of the open source and its sentence, where it is one of this entry."""
+    now = opened()
+    return (now[1].n, now[1].sentence) if now and now[1].entry == index else None
 
 
 def open_name() -> str:

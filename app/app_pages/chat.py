@@ -1,13 +1,14 @@
 """The conversation: questions, answers with footnotes, and the open source beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from app import face, persistence, render, session
+from app import face, render, session
 from app.chat_engine import ChatEngine
 from app.components.actions import alone_chip, everywhere_button, under_answer
 from app.components.answering import answer_question, wait_for_the_other_tab
@@ -22,7 +23,6 @@ from app.shelf import Shelf, starters
 from app.typeset import literal
 from app.wording import offers
 from config.settings import PersonaSettings
-from pipelines.errors import FootnoteError
 from pipelines.types import MAX_QUESTION_CHARACTERS
 
 
@@ -33,8 +33,8 @@ def page(engine: ChatEngine) -> None:
         shared_page(engine, token)
         return
     stored = session.archive(engine)
-    persistence.open_conversation(stored)
-    left = persistence.left_to_answer(stored)
+    session.open_conversation(stored)
+    left = session.left_to_answer(stored)
     shelf, persona = engine.shelf(), engine.persona()
     st.set_page_config(page_title=face.title(persona))
     render.accent(persona.accent)
@@ -63,21 +63,21 @@ def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: 
     typed, files = _question_box(engine, face.placeholder(persona, adds_files=is_owner), is_owner=is_owner)
     question, turns = session.pending()
     if typed and session.is_editing():
-        persistence.ask_instead(session.archive(engine), typed, filters)
-        typed, left = "", persistence.left_to_answer(session.archive(engine))
+        session.ask_instead(session.archive(engine), typed, filters)
+        typed, left = "", session.left_to_answer(session.archive(engine))
     job = submit_files(engine, files) if files else 0
     if question := question or typed:
         if left:
-            persistence.stop(session.archive(engine))
+            session.stop(session.archive(engine))
         before = read_with(question, session.entries()) if turns is None else turns
         left = Exchange(question, filters=filters, before=before, reader=engine.model_name, waits_for=job)
-        persistence.store_question(session.archive(engine), left)
+        session.store_question(session.archive(engine), left)
         session.entries().append(left)
     if is_owner:
         _sidebar(engine)
     else:
         render.visitor_bar(face.title(persona), engine.picture(), shelf, session.clear)
-    elsewhere = left is None and persistence.is_answered_elsewhere()
+    elsewhere = left is None and session.is_answered_elsewhere()
     render.attend(len(session.entries()), "begin")
     draft_keeper(engine)
     with st.container(key="reading"):
@@ -94,7 +94,8 @@ def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: 
         if elsewhere:
             wait_for_the_other_tab(engine)
         _editing()
-    _panel(engine)
+    if opened := session.opened():
+        show_source(engine, *opened)
     if left:
         render.attend(len(session.entries()), "end")
     with follow_ups.container(key="follow_ups"):
@@ -138,12 +139,9 @@ def _show_entries(engine: ChatEngine, asked: Exchange | None, running: DeltaGene
 
 
 def _show_entry(engine: ChatEngine, entry: Exchange, index: int) -> None:
-    opened = session.opened()
-    place = opened[1] if opened else None
     key, is_last = f"answer_{index}", entry is session.entries()[-1]
-    here = (place.n, place.sentence) if place and place.entry == index else None
     alone_chip(entry, key)
-    render.answer(entry, key, here, _opener(engine, key, index), latest=is_last)
+    render.answer(entry, key, session.opened_in(index), partial(_open, engine, key, index), latest=is_last)
     everywhere_button(entry, key)
     under_answer(engine, entry, key, is_last=is_last)
 
@@ -155,16 +153,11 @@ def _editing() -> None:
             st.button("Keep it", key="keep", type="tertiary", on_click=session.edit, args=(None,))
 
 
-def _opener(engine: ChatEngine, key: str, index: int) -> Callable[[], None]:
-    """A callback that opens the source whose footnote is pressed, and logs that."""
-
-    def opened() -> None:
-        session.open_pressed(key, index)
-        if now := session.opened():
-            exchange, place = now
-            note_opening(engine, exchange, place.n, place.sentence)
-
-    return opened
+def _open(engine: ChatEngine, key: str, index: int) -> None:
+    """Open the source whose footnote is pressed, and log that."""
+    session.open_pressed(key, index)
+    if now := session.opened_in(index):
+        note_opening(engine, session.entries()[index], *now)
 
 
 def _follow_ups(engine: ChatEngine) -> None:
@@ -175,22 +168,12 @@ def _follow_ups(engine: ChatEngine) -> None:
     if not last.has_follow_ups:
         last.answer = replace(last.answer, follow_ups=engine.suggest(last.answer, last.before, last.filters))
         last.has_follow_ups = True
-        persistence.store_outcome(session.archive(engine), last)
+        session.store_outcome(session.archive(engine), last)
     if last.answer.follow_ups and not last.answer.answered:
         st.caption(f"{offers(last.answer.model, answered=False)}:")
     for index, text in enumerate(last.answer.follow_ups):
         st.button(literal(text), key=f"follow_up_{index}", on_click=session.ask, args=(text,),
                   type="tertiary", icon=":material/subdirectory_arrow_right:")  # fmt: skip
-
-
-def _panel(engine: ChatEngine) -> None:
-    opened = session.opened()
-    if opened is None:
-        return
-    try:
-        show_source(engine, *opened)
-    except FootnoteError as error:
-        render.problem(error.message, error.hint)
 
 
 def _sidebar(engine: ChatEngine) -> None:

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from app import persistence, session
+from app import session
 from app.answer_markdown import as_markdown
 from app.chat_engine import ChatEngine
 from app.components.feedback import thumbs
@@ -47,7 +47,7 @@ def under_answer(engine: ChatEngine, exchange: Exchange, key: str, *, is_last: b
 
 def _once_more(engine: ChatEngine, last: Exchange) -> None:
     """Buttons that ask the last question again, as it is or in other words."""
-    st.button("Ask again", key="again", icon=":material/refresh:", type="tertiary", on_click=persistence.ask_again,
+    st.button("Ask again", key="again", icon=":material/refresh:", type="tertiary", on_click=session.ask_again,
               args=(session.archive(engine),), help="Takes the place of this answer")  # fmt: skip
     st.button("Edit", key="edit", icon=":material/edit:", type="tertiary", on_click=session.edit,
               args=(last.question,), help="Puts the question in the box; what you send takes its place")  # fmt: skip

@@ -5,7 +5,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import persistence, render, session
+from app import render, session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.typeset import literal
@@ -22,11 +22,9 @@ def answer_question(engine: ChatEngine, exchange: Exchange) -> None:
     stored = session.archive(engine)
     slot = st.empty()
     render.running(slot, exchange)
-    st.button(
-        "Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=persistence.stop, args=(stored,)
-    )
+    st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=session.stop, args=(stored,))
     exchange.begin()
-    with persistence.answering(exchange.id):
+    with session.answering(exchange.id):
         _wait_for_files(engine, exchange, slot)
         shown = time.monotonic()
         events = engine.answer(exchange.question, history=exchange.before, filters=exchange.filters)
@@ -36,7 +34,7 @@ def answer_question(engine: ChatEngine, exchange: Exchange) -> None:
                 render.running(slot, exchange)
                 shown = time.monotonic()
     exchange.is_stopped = exchange.is_unanswered  # or it would be asked again without end
-    persistence.store_outcome(stored, exchange)
+    session.store_outcome(stored, exchange)
 
 
 def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator) -> None:
@@ -56,10 +54,10 @@ def _wait_for_files(engine: ChatEngine, exchange: Exchange, slot: DeltaGenerator
 @st.fragment(run_every=1.0)
 def wait_for_the_other_tab(engine: ChatEngine) -> None:
     """Show the answer once the other tab has it."""
-    if persistence.is_answered_elsewhere():
-        if left := persistence.interrupted():
+    if session.is_answered_elsewhere():
+        if left := session.interrupted():
             render.question(left.question)
         st.caption("This question is being answered in another tab.")
     else:
-        persistence.reopen(session.archive(engine))
+        session.reopen(session.archive(engine))
         st.rerun()

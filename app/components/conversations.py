@@ -15,8 +15,6 @@ from app.answer_markdown import as_markdown
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.typeset import literal
-from pipelines.errors import FootnoteError
-from pipelines.observe import log_failure
 from pipelines.store.conversations import MOST_TITLE, Archive, Conversation, ConversationRow, exported
 
 _SHOWN = 40
@@ -31,12 +29,9 @@ def conversation_list(engine: ChatEngine) -> None:
               disabled=not session.entries(), width="stretch")  # fmt: skip
     if deleted := st.session_state.get("deleted_conversation"):
         render.undo("deletion", f"Deleted “{literal(deleted.title)}”.", partial(_restore, stored, deleted))
-    try:
-        words = str(st.session_state.get("conversation_search", ""))
+    words, rows = str(st.session_state.get("conversation_search", "")), list[ConversationRow]()
+    with session.tolerating("the conversations could not be listed"):
         rows = stored.list(words)
-    except FootnoteError as error:
-        log_failure("the conversations could not be listed", error)
-        return
     if not rows and not words:
         return
     st.text_input("Search conversations", key="conversation_search", placeholder="Search conversations",
@@ -135,7 +130,5 @@ def _keep_draft(engine: ChatEngine) -> None:
     typed = st.session_state["typed"].get("typed")
     if isinstance(typed, dict) and typed.get("conversation") == session.conversation_id() != "":
         st.session_state["draft"] = str(typed.get("draft", ""))
-        try:
+        with session.tolerating("a draft was not kept"):
             session.archive(engine).keep_draft(session.conversation_id(), st.session_state["draft"])
-        except FootnoteError as error:
-            log_failure("a draft was not kept", error)

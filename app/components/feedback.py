@@ -9,8 +9,6 @@ import streamlit as st
 from app import render, session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
-from pipelines.errors import FootnoteError
-from pipelines.observe import log_failure
 from pipelines.store.query_log import Feedback
 
 _MOST = 1000  # characters
@@ -50,13 +48,10 @@ def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
 
 def note_opening(engine: ChatEngine, exchange: Exchange, n: int, sentence: int | None) -> None:
     """Log that a source was opened, from a sentence or from the list; a failure is only logged."""
-    query = query_of(engine, exchange)
-    if query:
-        try:
-            engine.feedback(query, Feedback("opened", source=n, place="list" if sentence is None else "sentence"),
-                            _reader())  # fmt: skip
-        except FootnoteError as error:
-            log_failure("an opened footnote was not kept", error)
+    if query := query_of(engine, exchange):
+        opening = Feedback("opened", source=n, place="list" if sentence is None else "sentence")
+        with session.tolerating("an opened footnote was not kept"):
+            engine.feedback(query, opening, _reader())
 
 
 def _thumb(engine: ChatEngine, query: str, widget: str) -> None:
@@ -95,19 +90,17 @@ def remembered(engine: ChatEngine) -> dict[Any, Any]:
     It is read once a conversation, so that a reload shows it again.
     """
     reader = _reader()
-    known: tuple[str, dict[Any, Any]] = st.session_state.get("feedback", ("", {}))
-    if known[0] != reader:
-        known = reader, {}
-        try:
-            for query, given in engine.feedback_given(reader):
-                if given.kind == "thumb":
-                    known[1][query] = max(given.value, 0)
-                elif given.kind != "opened":
-                    known[1][(query, given.source or "words")] = True
-        except FootnoteError as error:
-            log_failure("feedback could not be read", error)
-        st.session_state["feedback"] = known
-    return known[1]
+    return session.read_once("feedback", reader, lambda: _given(engine, reader), {})
+
+
+def _given(engine: ChatEngine, reader: str) -> dict[Any, Any]:
+    known: dict[Any, Any] = {}
+    for query, given in engine.feedback_given(reader):
+        if given.kind == "thumb":
+            known[query] = max(given.value, 0)
+        elif given.kind != "opened":
+            known[(query, given.source or "words")] = True
+    return known
 
 
 def _reader() -> str:

@@ -9,8 +9,6 @@ from app import render, session
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.reader import reader_data
-from pipelines.errors import FootnoteError
-from pipelines.observe import log_failure
 from pipelines.store.conversations import Archive
 
 
@@ -38,40 +36,19 @@ def shared_page(engine: ChatEngine, token: str) -> None:
             render.problem("This link leads nowhere.", "It was revoked, or it is not whole. Ask for a new one.")
             return
         exchange = Exchange.of(message)
+        session.entries()[:] = [exchange]  # read again in every run: a source may have become private
         st.caption("A shared answer. Every sentence carries a footnote to the words that it stands on.")
         render.question(exchange.question)
-        opened: tuple[int, int | None] | None = st.session_state.get("shared_source")
-        render.answer(exchange, "shared", opened, _open, latest=True)
-    if opened and opened[0] in exchange.sources:
-        try:
-            data = reader_data(exchange, *opened, partial(engine.passage, audience="visitor"))
-        except FootnoteError as error:
-            render.problem(error.message, error.hint)
-            return
-        render.reader(data | {"key": "/".join(map(str, opened)), "page": None}, _close)
-
-
-def _open() -> None:
-    event = st.session_state["shared"].get("open")
-    if isinstance(event, dict) and isinstance(event.get("n"), int):
-        sentence = event.get("sentence")
-        st.session_state["shared_source"] = event["n"], sentence if isinstance(sentence, int) else None
-
-
-def _close() -> None:
-    st.session_state["shared_source"] = None
+        render.answer(exchange, "shared", session.opened_in(0), partial(session.open_pressed, "shared", 0), latest=True)
+    if opened := session.opened_in(0):
+        data = reader_data(exchange, *opened, partial(engine.passage, audience="visitor"))
+        render.reader(data | {"key": session.open_name(), "page": None}, session.close_source)
 
 
 def _tokens(stored: Archive) -> dict[int, str]:
     """The share links of the open conversation, read once a conversation."""
-    known: tuple[str, dict[int, str]] = st.session_state.get("shares", ("", {}))
-    if known[0] != session.conversation_id():
-        try:
-            known = session.conversation_id(), stored.shares(session.conversation_id())
-        except FootnoteError as error:
-            log_failure("the share links could not be read", error)
-        st.session_state["shares"] = known
-    return known[1]
+    conversation = session.conversation_id()
+    return session.read_once("shares", conversation, lambda: stored.shares(conversation), {})
 
 
 def _share(stored: Archive, message_id: int) -> None:

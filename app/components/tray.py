@@ -10,8 +10,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from app import render, session
 from app.chat_engine import ChatEngine
 from app.typeset import literal
-from pipelines.errors import FootnoteError
-from pipelines.observe import log_failure
 from pipelines.store.jobs import JobFile, JobStatus
 from pipelines.wording import with_hint
 
@@ -74,12 +72,10 @@ def tray(engine: ChatEngine) -> set[str]:
 
 
 def _recent(engine: ChatEngine) -> list[JobStatus]:
-    try:
-        since = datetime.now(UTC) - _SHOWN_FOR
-        return [job for job in engine.jobs.recent() if not job.is_over or job.created_at > since]
-    except FootnoteError as error:
-        log_failure("the jobs could not be read", error)
-        return []
+    since, jobs = datetime.now(UTC) - _SHOWN_FOR, list[JobStatus]()
+    with session.tolerating("the jobs could not be read"):
+        jobs = engine.jobs.recent()
+    return [job for job in jobs if not job.is_over or job.created_at > since]
 
 
 def _jobs(engine: ChatEngine) -> None:
@@ -139,11 +135,9 @@ def _summary(job: JobStatus) -> str:
 
 def _listed(engine: ChatEngine, job: JobStatus) -> list[JobFile]:
     """The files of a job that are named under it."""
-    try:
+    files: list[JobFile] = []
+    with session.tolerating("a job could not be read"):
         files = engine.jobs.files(job.id)
-    except FootnoteError as error:
-        log_failure("a job could not be read", error)
-        return []
     return [file for file in files if file.outcome == "failed" or job.files <= _ALL_LISTED][:_MOST_LISTED]
 
 

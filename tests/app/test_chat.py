@@ -10,7 +10,7 @@ import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
-from app import persistence, session
+from app import session
 from app.session import Opened
 from app.shelf import starters
 from config.prompts import NO_ANSWER
@@ -456,7 +456,7 @@ def test_an_error_is_told_with_its_hint_and_what_had_arrived_stays(engine: FakeE
 
 
 def test_a_stopped_answer_keeps_what_had_arrived_with_its_sources(engine: FakeEngine, chat: Open) -> None:
-    stop = partial(persistence.stop, engine.stored)
+    stop = partial(session.stop, engine.stored)
     engine.script[REEDS] = [*answered(REEDS, [brass, tuned], [resume, reeds])[:3], stop, StopException()]
     at = ask(chat(), REEDS).run()
     [answer] = answers(at)

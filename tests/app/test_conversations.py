@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
-from app import persistence
+from app import session
 from app.components.conversations import by_day, conversation_markdown
 from app.conversation import Exchange
 from pipelines.answers import Answer, Token
@@ -111,7 +111,7 @@ def test_a_question_that_was_interrupted_is_asked_again_on_the_next_load(engine:
 
 
 def test_a_question_that_was_stopped_is_not_asked_again(engine: FakeEngine, chat: Open) -> None:
-    engine.script[ORGANS] = [Token("She tuned "), partial(persistence.stop, engine.stored), StopException()]
+    engine.script[ORGANS] = [Token("She tuned "), partial(session.stop, engine.stored), StopException()]
     again = reload(chat, ask(chat(), ORGANS))
     assert [answer["alerts"] for answer in answers(again)] == [
         ["Stopped. This is as far as it came; nothing in it was checked."]
@@ -151,7 +151,7 @@ def test_another_tab_waits_for_the_answer_and_does_not_ask_it_again(engine: Fake
     engine.stored.kept["c1"] = ORGANS, [Message(ORGANS, id=1)]
     at = AppTest.from_file(chat()._script_path, default_timeout=30)
     at.query_params["c"] = "c1"
-    with persistence.answering(1):
+    with session.answering(1):
         at.run()
         assert "This question is being answered in another tab." in [caption.value for caption in at.caption]
         assert engine.asked == []
