@@ -178,9 +178,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const scrolled = dialog.querySelector(".fn-reader-body")?.scrollTop ?? 0;
   dialog.replaceChildren(head, body);
   choose(panels[tab] ? tab : "text");
-  dialog.oncancel = (event) => (event.preventDefault(), close());
-  dialog.onclick = (event) => event.target === dialog && close(); // the backdrop
-  dialog.onkeydown = (event) => event.key === "Escape" && (event.preventDefault(), close());
+  // No handler may return false, which would take the keys and the links of all that is inside away.
+  const leave = (event) => void (event.preventDefault(), close());
+  dialog.oncancel = leave;
+  dialog.onclick = (event) => void (event.target === dialog && close()); // the backdrop
+  dialog.onkeydown = (event) => void (event.key === "Escape" && leave(event));
   if (!dialog.classList.contains("fn-on")) open();
   if (isNew) {
     shut.focus({ preventScroll: true });

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import CORPUS, LiveChat
 from tests.guard import read_log
@@ -106,24 +106,48 @@ def test_the_keyboard_stays_in_the_question_box(page: Page) -> None:
     expect(page.locator(".fn-chip").first).to_be_focused()
 
 
-def test_the_keyboard_alone_asks_opens_a_source_and_comes_back(page: Page) -> None:
+def _walk(page: Page, key: str, wanted: Locator) -> None:
+    """Press Tab, or Shift+Tab, until this has the keyboard."""
+    for _ in range(40):
+        page.keyboard.press(key)
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+    raise AssertionError(f"{key} does not lead to {wanted}")
+
+
+def test_the_keyboard_alone_asks_reads_the_cited_places_and_comes_back(page: Page) -> None:
     expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
-    page.keyboard.type("Who built the anagama kiln?")
+    page.keyboard.type("How many people does a firing need, and who built the kiln?")
     page.keyboard.press("Enter")
     expect(page.locator(".fn-answer")).to_have_count(1)
     expect(page.locator('[class*="st-key-thumbs_"]')).to_be_visible()
     expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
-    chip = page.locator(".fn-chip").first
-    for _ in range(40):
-        page.keyboard.press("Shift+Tab")
-        if chip.evaluate("chip => chip === document.activeElement"):
-            break
+    chips, reader = page.locator(".fn-chip"), page.locator(".fn-reader")
+    _walk(page, "Shift+Tab", chips.first)
     page.keyboard.press("Enter")
-    expect(page.locator(".fn-reader mark").first).to_contain_text(BUILT)
-    expect(page.locator(".fn-reader").get_by_role("button", name="Close")).to_be_focused()
+    expect(reader.get_by_role("button", name="Close")).to_be_focused()
+    _walk(page, "Tab", reader.get_by_role("button", name="Next"))
+    page.keyboard.press("Enter")
+    expect(reader).to_contain_text("2 of 2 cited places")
+    expect(reader.locator("mark.fn-here")).to_contain_text(BUILT)
+    _walk(page, "Shift+Tab", reader.get_by_role("button", name="Previous"))
+    page.keyboard.press("Enter")
+    expect(reader.locator("mark.fn-here")).to_contain_text("A firing needs eleven people.")
     page.keyboard.press("Escape")
-    expect(page.locator(".fn-reader")).to_have_count(0)
-    expect(chip).to_be_focused()
+    expect(reader).to_have_count(0)
+    expect(chips.first).to_be_focused()
+    _walk(page, "Tab", chips.nth(1))
+    page.keyboard.press("Enter")
+    _walk(page, "Tab", reader.get_by_role("tab", name="Details"))
+    page.keyboard.press("Enter")
+    _walk(page, "Tab", reader.get_by_role("link", name="Open in the library"))
+    with page.context.expect_page() as library:
+        page.keyboard.press("Enter")
+    expect(library.value.get_by_role("heading", name="The kiln at Dunsyre").first).to_be_visible()
+    page.bring_to_front()
+    _walk(page, "Shift+Tab", reader.get_by_role("button", name="Close"))
+    page.keyboard.press("Enter")
+    expect(chips.nth(1)).to_be_focused()
 
 
 def test_every_new_question_comes_into_view(page: Page) -> None:

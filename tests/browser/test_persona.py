@@ -103,3 +103,20 @@ def test_a_visitor_finds_a_conversation_again_and_nobody_elses(visited: str, bro
     expect(other.locator(".fn-answer")).to_have_count(0)
     ann.close()
     ben.close()
+
+
+def test_two_visitors_ask_at_once_and_each_reads_their_own_answer(visited: str, browser: Browser) -> None:
+    asked = {"Who built the anagama kiln?": "Ruth Aldous", "How often is the anagama kiln fired?": "twice a year"}
+    pages = [browser.new_context().new_page() for _ in asked]
+    boxes = [page.get_by_test_id("stChatInputTextArea") for page in pages]
+    for page, box, question in zip(pages, boxes, asked, strict=True):
+        page.goto(visited)
+        box.fill(question)
+    for box in boxes:
+        box.press("Enter")
+    for page, (question, answer) in zip(pages, asked.items(), strict=True):
+        expect(page.locator(".fn-answer .fn-words", has_text=answer)).to_be_visible()
+        page.reload()
+        expect(page.locator("h2.fn-question")).to_have_text([question])
+        expect(page.locator(".fn-answer .fn-words", has_text=answer)).to_be_visible()
+        page.context.close()
