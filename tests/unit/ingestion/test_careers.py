@@ -269,6 +269,7 @@ def test_results_are_cached_only_for_short_text() -> None:
         ("Princeton, NJ", 2),
         ("Lyon, France", 3),
         ("Remote (US)", 3),
+        ("Dakar, Sénégal", 2),
         ("Bielstadt, Germany", 2),
         ("Oakline, Berlin", 1),
         ("Acme, Data Platform", 0),

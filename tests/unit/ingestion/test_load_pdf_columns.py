@@ -590,3 +590,16 @@ def test_a_list_item_without_an_indent_goes_on_where_its_line_is_full(load_bytes
         "March 2019 - May 2021",
         "- Trained colleagues",
     ]
+
+
+def test_a_name_whose_bracket_is_open_goes_on_beside_its_dates(load_bytes, make_pdf) -> None:
+    page = [*column(["Cook, Halden (Veridane", "Group), Lille"], 60, 700), right_aligned("2019 - 2021", 530, 700)]
+    page += [(60, 660, "Baker, Pell and Sons", BODY, 10), right_aligned("2015 - 2019", 530, 660)]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf"))[0] == "Cook, Halden (Veridane Group), Lille\t2019 - 2021"
+
+
+def test_a_line_that_the_page_repeats_is_no_end_of_the_line_above(load_bytes, make_pdf) -> None:
+    name = "Cook of the harbour, Halden Foods and Sons, the works at Lower"
+    page = [*column([name, "Responsibilities"], 60, 700), right_aligned("2019 - 2021", 400, 700)]
+    page += [*column(["Baker, Pell", "Responsibilities"], 60, 660), right_aligned("2015 - 2019", 400, 660)]
+    assert blocks(load_bytes(make_pdf([page]), "a.pdf")).count("Responsibilities") == 2

@@ -330,6 +330,23 @@ def test_a_list_of_groups_in_one_line_has_no_labels_among_its_skills() -> None:
     assert [skill for _, names in skills(text) for skill in names] == ["Python", "SQL", "Airflow", "dbt"]
 
 
+@pytest.mark.parametrize("end", ["2021 –\n\nPresent", "May 2019 -\n\nJune 2021", "2019 to\n2021"])
+def test_a_range_that_goes_on_in_the_line_below_is_one(end: str) -> None:
+    text = f"# Ann Lee\n\n## Experience\n\nCook, Halden Foods ({end})\n\n- Baked\n\nBaker, Pell Ltd (2015 – 2018)\n"
+    assert [(job.company, job.date_range) for job in records(text, JobFacts)] == [
+        ("Halden Foods", end),
+        ("Pell Ltd", "2015 – 2018"),
+    ]
+
+
+def test_a_job_whose_place_follows_a_name_in_brackets_keeps_its_company() -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\nCook, City of Pell, Kyoto, Japan\t2019 – 2021\n\n- Baked\n\n"
+        "Baker, Halden (Veridane Group), Lille\t2015 – 2018\n"
+    )
+    assert [job.company for job in records(text, JobFacts)] == ["City of Pell", "Halden (Veridane Group)"]
+
+
 def test_a_row_of_languages_without_spoken_ones_is_a_row_of_skills() -> None:
     text = "# Ann Lee\n\n## Summary\n\nBuilds.\n\n## Skills\n\nLanguages\tPython, SQL\n\nTools\tAirflow, dbt\n"
     assert skills(text) == [("Languages", ("Python", "SQL")), ("Tools", ("Airflow", "dbt"))]
@@ -341,11 +358,15 @@ def test_a_company_with_a_short_name_and_its_place_without_a_comma_are_two() -> 
     assert (job.company, job.location) == ("Northfold Analytics", "Leeds, UK")
 
 
+PROSE = "Baked bread for the whole town for years, and sold all of it there."
+
+
 @pytest.mark.parametrize(
     ("below", "unread"),
     [
         ("Photographer, Pell Ltd\t2015 – 2018\n", ["Photographer, Pell Ltd\t2015 – 2018"]),
         ("Go, Rust, Python (2015 – 2018)\n", []),
+        (f"Cook, Pell Ltd. {PROSE}\t2015 – 2018\n", [f"Cook, Pell Ltd. {PROSE}\t2015 – 2018"]),
         ("BSc, Leith College (2015 – 2018)\n", ["BSc, Leith College (2015 – 2018)"]),
         ("Go, Rust\n\n## Volunteering\n\nTutor, Red Cross\t2015 – 2018\n", []),
         ("Go, Rust\n\n## Education\n\nBSc, Leith College\t2015 – 2018\n", []),

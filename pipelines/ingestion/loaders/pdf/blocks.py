@@ -1,6 +1,7 @@
 """Group the lines of a PDF, in reading order, into paragraphs, list items and headings."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -45,12 +46,16 @@ class LineGroup:
 
 @dataclass(frozen=True, slots=True)
 class DocumentStyle:
-    """Usual measures of a document: body size, line distance in sizes, heading sizes from the largest."""
+    """Usual measures of a document: body size, line distance in sizes, heading sizes from the largest.
+
+    `labels` are the words of lines with a capital that the document has several times.
+    """
 
     size: float
     leading: float
     heading_sizes: tuple[float, ...]
     bold_is_rare: bool
+    labels: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +77,13 @@ def document_style(lines: Sequence[PdfLine]) -> DocumentStyle:
     ]
     larger = {line.size for line in lines if line.size >= size * HEADING_SIZE and _is_title_like(line.text)}
     bold = sum(len(line.text) for line in lines if line.bold)
+    texts = Counter(line.text for line in lines)
     return DocumentStyle(
         size=size,
         leading=median(gaps) if gaps else 1.2,
         heading_sizes=tuple(sorted(larger, reverse=True)),
         bold_is_rare=bold < 0.4 * sum(len(line.text) for line in lines),
+        labels=frozenset(text for text, count in texts.items() if count > 1 and text[0].isupper()),
     )
 
 
@@ -155,7 +162,8 @@ def _is_title_like(text: str) -> bool:
 
 def _heading_level(line: PdfLine, above: PdfLine | None, below: PdfLine | None, style: DocumentStyle) -> int:
     """1 to 6 for a heading: larger than the body, or at about its size alone in bold or in capitals; else 0."""
-    if not _is_title_like(line.text) or is_item(line.text) or line.left or line.right:
+    closes = above is not None and _same_column(above, line) and _is_open(above.text) and ")" in line.text
+    if not _is_title_like(line.text) or is_item(line.text) or line.left or line.right or closes:
         return 0
     if line.size >= style.size * HEADING_SIZE:
         return min(style.heading_sizes.index(line.size) + 1, 6) if line.size in style.heading_sizes else 0
@@ -196,6 +204,8 @@ def _begins(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docum
     last = group.lines[-1]
     if line.left or line.apart or last.apart or line.chip != last.chip:
         return True
+    if line.text in style.labels and group.kind != "list":
+        return True
     if last.hyphen or breaks_address(last.text, line.text):
         return False
     return is_contact(line.text) or is_contact(last.text) or not _goes_on(group, line, below, style, edge)
@@ -209,11 +219,12 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
     gap = (last.y - line.y) / max(line.size, 1)
     if abs(last.size - line.size) > 0.1 * line.size or gap < 0 or gap > style.leading * 1.3 + 0.1:
         return False
-    if (last.bold and not line.bold) or _changes_font(last, line):
+    is_open = _breaks_off(last.text) and not last.text.endswith(_JOINTS)
+    if (last.bold and not line.bold and not is_open) or _changes_font(last, line):
         return False
     if last.right:
         limit = last.limit if last.bold else last.right[0].x0 - 0.5 * last.size
-        return not line.right and _fills(last, line, limit)
+        return not line.right and (_fills(last, line, limit) or _breaks_off(last.text))
     if line.text[0].islower():
         return _may_wrap(last, line, edge)
     return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
@@ -300,7 +311,12 @@ def _is_item(group: LineGroup, line: PdfLine, below: PdfLine | None, edge: Edge)
 def _breaks_off(text: str) -> bool:
     """True if a line ends in a joint, or in a short word of small letters."""
     word = text.rsplit(maxsplit=1)[-1].lstrip("\"'“‘«([")
-    return text.endswith(_JOINTS) or (len(word) <= _MAX_JOINT and word.isalpha() and word.islower())
+    is_joint = len(word) <= _MAX_JOINT and word.isalpha() and word.islower()
+    return text.endswith(_JOINTS) or is_joint or _is_open(text)
+
+
+def _is_open(text: str) -> bool:
+    return text.count("(") > text.count(")")
 
 
 def _fills(last: PdfLine, line: PdfLine, right: float) -> bool:

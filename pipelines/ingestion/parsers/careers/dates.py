@@ -105,7 +105,7 @@ _POINT = rf"(?:{_NAMED}|{_PART}|{_NUMBERED}|{_YEAR})"
 
 _GAP = r"[ \t]{0,3}"
 _TO = _any_of(TO_WORDS)
-_UNTIL = rf"(?:{_GAP}(?:[-‐‑‒–—―−~→]{{1,2}}|->){_GAP}\n?{_GAP}(?:{_TO}[ ])?|[ \t]{_TO}:?[ \t\n]|[ ]fino[ ]ad?[ ])"
+_UNTIL = rf"(?:{_GAP}(?:[-‐‑‒–—―−~→]{{1,2}}|->){_GAP}\n{{0,2}}{_GAP}(?:{_TO}[ ])?|[ \t]{_TO}:?[ \t\n]|[ ]fino[ ]ad?[ ])"
 _PRESENT = rf"(?:{_any_of(PRESENT_ARTICLES)}[ ]?)?{_any_of(PRESENT)}(?![a-z0-9])"
 _EXPECTED = r"\(?(?:exp(?:ected)?|est|anticipated|voraussichtlich|prevu|previsto|prevista)\.?"
 _BOUND = r"(?![a-z0-9%+_]|[.,:][0-9]|[-/][a-z0-9])"

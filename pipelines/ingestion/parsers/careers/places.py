@@ -1,5 +1,6 @@
 """Places: scores for words that name a city, a region, a country or remote work."""
 
+from functools import cache
 from itertools import chain
 
 from pipelines.ingestion.parsers.careers.separators import cuts
@@ -65,7 +66,7 @@ def _known(part: str, after_another: bool) -> bool:
     name = next((name[len(start) + 1 :] for start in _BEFORE_AREA if name.startswith(f"{start} ")), name)
     name = next((name[: -len(end) - 1] for end in _BEHIND_AREA if name.endswith(f" {end}")), name)
     state = after_another and bare in _STATES
-    return state or name in _PLACES or (name.startswith("remote") and len(name.split()) <= 3)
+    return state or name in _places() or (name.startswith("remote") and len(name.split()) <= 3)
 
 
 def _without_postcode(part: str) -> str:
@@ -87,8 +88,17 @@ def _is_name(part: str) -> bool:
     )
 
 
+@cache
+def _places() -> frozenset[str]:
+    """The folded names of countries in six languages, of regions, cities, and of remote work."""
+    from babel import Locale
+
+    tables = (Locale(code).territories for code in ("en", "de", "fr", "es", "pt", "it"))
+    countries = (name for table in tables for code, name in table.items() if len(code) == 2)
+    return frozenset(map(fold, chain(countries, _LISTS["countries"], _LISTS["regions"]))) | _CITIES | _REMOTE
+
+
 _LISTS = word_lists("places")
 _STATES = frozenset(_LISTS["states"])
 _CITIES = frozenset(map(fold, _LISTS["cities"]))
 _REMOTE = frozenset(map(fold, _LISTS["remote"]))
-_PLACES = frozenset(map(fold, chain(_LISTS["countries"], _LISTS["regions"]))) | _CITIES | _REMOTE

@@ -255,7 +255,8 @@ def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[Career
         is_dated = part.lines and date_ranges(text[part.lines[0].start : part.lines[-1].end])
         for one in dated_lines(text, part.lines) if is_dated and part.section not in _BESIDE_CAREER else ():
             about = _may_be_about(one, part.section)
-            ranges = [dates for dates in one.dates if dates.end_month or dates.current] if one.anchor and about else []
+            is_apart = one.anchor or "\t" in text[one.line.start : one.line.end]  # the dates, from a sentence
+            ranges = [dates for dates in one.dates if dates.end_month or dates.current] if is_apart and about else []
             unread = next((dates for dates in ranges if not states(read, dates, dates.start)), None)
             if unread and about:
                 yield UnreadLine(span=(one.line.start, one.line.end), about=about, **date_fields(unread))
@@ -284,7 +285,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 22
+    version: int = 23
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

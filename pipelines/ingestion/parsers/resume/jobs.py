@@ -194,7 +194,7 @@ def _with_places(
         return
     for place in sorted(candidates.apart(taken), key=lambda place: -_place_worth(place, place_scores, company))[:2]:
         # the name of an employer before the place
-        unnamed = _COST_UNNAMED * (not company.words and place.row > 0 and looks_named(place.head))
+        unnamed = _COST_UNNAMED * (not company.words and looks_named(place.head))
         score = (
             base
             - unnamed

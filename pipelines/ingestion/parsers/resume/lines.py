@@ -60,6 +60,7 @@ _SENTENCE_ENDS = tuple(".!?;:…")
 _ABBREVIATION = re.compile(
     r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
 )
+_NAMING = ("text", "heading")
 _MAX_PRESENT = 12  # letters of a word for today
 Span = tuple[int, int]
 
@@ -281,19 +282,30 @@ def _known_dated_lines(text: str, given: tuple[ResumeLine, ...]) -> Sequence[Dat
 
 
 def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
-    """The lines; two that hold nothing but the ends of a range are one, as are one and the dates in brackets below."""
+    """The lines; two are one where a range goes on from the one to the other, or the lower one is dates in brackets.
+
+    So are two that hold nothing but the ends of a range.
+    """
     found: list[ResumeLine] = []
     for line in lines:
-        above = found[-1] if found and found[-1].kind == line.kind == "text" else None
+        above = found[-1] if found and found[-1].kind in _NAMING and line.kind in _NAMING else None
         is_close = above is not None and line.end - above.start < _LONG_LINE
         is_aside = (
             text[line.start] == "(" and text[line.end - 1] == ")" and _is_range(text[line.start + 1 : line.end - 1])
         )
-        if above and (is_aside or (is_close and stacked_range(text, above.body, line.end))):
+        if above and (
+            is_aside or _is_in_range(text, above, line) or (is_close and stacked_range(text, above.body, line.end))
+        ):
             found[-1] = replace(above, end=line.end)
         else:
             found.append(line)
     return found
+
+
+def _is_in_range(text: str, above: ResumeLine, line: ResumeLine) -> bool:
+    """True if a range begins in the first line and ends in the second."""
+    start, cut = max(above.start, above.end - _LONG_LINE), above.end
+    return any(start + one.start < cut < start + one.end for one in date_ranges(text[start : line.end]))
 
 
 def _is_range(words: str) -> bool:
