@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from config.languages import LANGUAGES, language_words
+
 if TYPE_CHECKING:
     from config.settings import PersonaSettings
 
@@ -18,22 +20,10 @@ ASKED_BACK = "a question back"  # the model name of such an answer
 NO_MORE = "The language model says that the documents do not answer the rest of the question."
 GREETING = "Hello. Ask me something about the documents, and every sentence of the answer will show its source."
 THANKS = "You're welcome. Ask on whenever something else comes up."
-# The same in other languages: (reply to a greeting, reply to thanks).
-REPLIES = {
-    "en": (GREETING, THANKS),
-    "de": ("Hallo. Fragen Sie etwas zu den Dokumenten; jeder Satz der Antwort zeigt seine Quelle.", "Gern geschehen."),
-    "fr": ("Bonjour. Posez une question sur les documents : chaque phrase de la réponse montre sa source.", "De rien."),
-    "es": ("Hola. Pregunte algo sobre los documentos: cada frase de la respuesta muestra su fuente.", "De nada."),
-}  # fmt: skip
-# To a question in a language that the documents and the local model do not speak.
-OTHER_LANGUAGE = {
-    "de": "Die Dokumente sind nicht auf Deutsch, und das lokale Modell vergleicht nur englische Texte. Fragen Sie auf "
-    "Englisch, oder betten Sie die Dokumente mit einem mehrsprachigen Modell ein: FOOTNOTE_EMBEDDING__PROVIDER=openai.",
-    "fr": "Les documents ne sont pas en français, et le modèle local ne compare que des textes anglais. Posez la "
-    "question en anglais, ou indexez les documents avec un modèle multilingue : FOOTNOTE_EMBEDDING__PROVIDER=openai.",
-    "es": "Los documentos no están en español, y el modelo local solo compara textos en inglés. Pregunte en inglés, o "
-    "indexe los documentos con un modelo multilingüe: FOOTNOTE_EMBEDDING__PROVIDER=openai.",
-}  # fmt: skip
+# By language, (reply to a greeting, reply to thanks).
+REPLIES = {"en": (GREETING, THANKS)} | {
+    name: (texts["greeting"], texts["thanks"]) for name in LANGUAGES if (texts := language_words(name, "texts"))
+}
 COURTESIES = frozenset(reply for both in REPLIES.values() for reply in both)
 
 # The rules of every answer, in the order in which they are given. Small models keep to few rules, and to what they read
@@ -77,11 +67,13 @@ def answer_system(persona: "PersonaSettings", output: Literal["prose", "json"] =
     return "\n".join((opening, *tone, *links, "", "Rules:", rules))
 
 
-def no_answer(persona: "PersonaSettings") -> str:
-    """The text of an abstention in the voice of a persona."""
+def no_answer(persona: "PersonaSettings", language: str = "") -> str:
+    """The text of an abstention in the voice of a persona; in English unless a language is named."""
+    english = {"no_answer": NO_ANSWER, "no_answer_of": NO_ANSWER_OF, "my_no_answer": MY_NO_ANSWER}
+    texts = language_words(language, "texts") if language else english
     if persona.voice == "first":
-        return MY_NO_ANSWER
-    return NO_ANSWER_OF.format(name=persona.name) if persona.name else NO_ANSWER
+        return texts["my_no_answer"]
+    return texts["no_answer_of"].format(name=persona.name) if persona.name else texts["no_answer"]
 
 
 # What a language model is asked of a follow-up; what it replies is checked, searched for and shown, never obeyed.

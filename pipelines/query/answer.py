@@ -16,6 +16,7 @@ from pipelines.query.careers.disagreements import Disagreement
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
 from pipelines.query.layout import CitedText, joined
+from pipelines.query.question.language import question_language
 from pipelines.query.question.reading import looked_for
 from pipelines.query.question.rules import reply_to_courtesy
 from pipelines.query.verify import WORDS_ONLY, Judge
@@ -64,7 +65,9 @@ def abstention(task: WriterInput, mode: Literal["llm", "extractive"], model: str
     """An Answer that says there is none and what was looked for, with the nearest words, and without citations."""
     intent = task.intent
     text = reply_to_courtesy(intent.question) or task.instead
-    text = text or escape_markers(f"{no_answer(task.persona)} {looked_for(intent)}".rstrip())
+    text = text or escape_markers(
+        f"{no_answer(task.persona, question_language(intent.question)[0])} {looked_for(intent)}".rstrip()
+    )
     return replace(unanswered(intent.question, text, model, task.nearest), mode=mode, searched=task.searched)
 
 

@@ -69,6 +69,7 @@ class ComputedAnswer:
         exact: True if all dates are exact to the month.
         mine: The words that lead in to the facts in the first person; empty where they are as well without.
         derived: Parts of quoted words that a sentence says alone, as one end of a range.
+        language: The language to answer in; empty for English.
     """
 
     value: str
@@ -81,6 +82,7 @@ class ComputedAnswer:
     listed: bool = False
     mine: str = ""
     derived: tuple[str, ...] = ()
+    language: str = ""
 
     def said(self, persona: PersonaSettings) -> list[tuple[str, tuple[ComputedItem, ...]]]:
         """The sentences of the answer in the voice of a persona, each with its items."""

@@ -1,52 +1,105 @@
-"""QUESTION LANGUAGE: whether a question is in a language that neither the documents nor the local model speak."""
+"""QUESTION LANGUAGE: the language of a question, its words in English, and those of an answer in its language."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 
-from bm25s import stopwords
-
-from config.prompts import OTHER_LANGUAGE
+from config.languages import LANGUAGES, language_words
+from pipelines.language import function_words, is_interrogative, language_of
 from pipelines.models.identity import LOCAL_MODEL
-from pipelines.query.question.words import read
+from pipelines.query.question.words import Text, read, words
 from pipelines.store.tokens import tokenise
+from pipelines.text import fold
 
-# What asks, which the lists of function words leave out in part.
-_INTERROGATIVES = {
-    "de": "wer wem wen wessen wo wohin woher wann warum wieso weshalb wie was welche welcher welches welchen wieviel",
-    "fr": "qui que quoi où quand pourquoi comment combien quel quelle quels quelles",
-    "es": "quién quiénes qué dónde adónde cuándo cómo cuál cuáles cuánto cuánta cuántos cuántas",
-}
-
-_ENGLISH = frozenset(stopwords.STOPWORDS_EN_PLUS)
-
-
-@cache
-def _function_words() -> dict[str, frozenset[str]]:
-    """The function words of each language."""
-    listed = {"de": stopwords.STOPWORDS_GERMAN, "fr": stopwords.STOPWORDS_FRENCH, "es": stopwords.STOPWORDS_SPANISH}
-    return {name: frozenset((*words, *_INTERROGATIVES[name].split())) for name, words in listed.items()}
+_LONGEST = 5  # words of a phrase
+_MOST_ELIDED = 2  # letters before an apostrophe: l'université, qu'elle
 
 
 def question_language(question: str) -> tuple[str, tuple[str, ...]]:
-    """(`de`, `fr`, `es` or empty, the question's function words that are none in English).
+    """(one of six languages, or empty; the question's function words that are none in English).
 
     A question is in one of them if it has more such words than English has of its own, and two of them or a question
-    word at its beginning.
+    word among its first two. Between languages that share them, the words of questions about careers decide.
     """
-    words = [word.typed.lower() for word in read(question).words]
-    told = {name: tuple(word for word in words if word in own - _ENGLISH) for name, own in _function_words().items()}
-    name, own = max(told.items(), key=lambda item: len(item[1]))
-    english = sum(word in _ENGLISH - _function_words()[name] for word in words)
-    begins = any(word in _INTERROGATIVES[name].split() for word in words[:1])
-    return (name, own) if own and len(own) > english and (len(own) > 1 or begins) else ("", ())
+    text = read(question)
+    said = [word.typed.lower() for word in text.words]
+    language, own = language_of(said, {name: _asked_words(name) for name in LANGUAGES})
+    begins = bool(language) and any(is_interrogative(word, language) for word in said[:2])
+    return (language, own) if len(own) > 1 or begins else ("", ())
+
+
+@cache
+def _asked_words(language: str) -> frozenset[str]:
+    said = ", ".join(language_words(language, "questions").values())
+    return frozenset(said.replace(",", "").split()) - words("career") - words("speaking")
 
 
 def other_language(question: str, model: str, document_frequency: Callable[[str], int]) -> str:
-    """A sentence in the question's language that the documents are in another one, and the setting that would help.
+    """A sentence in the question's language that the documents are in another one, and the command that would help.
 
     Empty for another embedding model than the local one, which reads English, and if the corpus has half of the
     question's function words, as documents in its language do.
     """
-    language, words = question_language(question) if model == LOCAL_MODEL else ("", ())
-    unknown = [word for word in words if not any(map(document_frequency, tokenise(word)))]
-    return OTHER_LANGUAGE[language] if 2 * len(unknown) > len(words) else ""
+    language, own = question_language(question) if model == LOCAL_MODEL else ("", ())
+    unknown = [word for word in own if not any(map(document_frequency, tokenise(word)))]
+    return language_words(language, "texts")["other_language"] if 2 * len(unknown) > len(own) else ""
+
+
+def matter(question: str, language: str) -> list[str]:
+    """The runs of words of a question that are no function words of its language, as they were typed."""
+    text, runs = read(question), list[list[int]]()
+    for at, word in enumerate(text.words):
+        if word.typed.lower() in function_words(language) or not tokenise(word.typed):
+            continue
+        is_next = bool(runs) and runs[-1][1] == at and not text.words[at].before.strip()
+        runs[-1:] = [[runs[-1][0], at + 1]] if is_next else [*runs[-1:], [at, at + 1]]
+    return [text.slice(first, last) for first, last in runs]
+
+
+def in_english(question: str, language: str) -> str:
+    """The question with the words of questions about careers in English, word by word; function words are left out.
+
+    Its order stays, and so do all other words: whoever reads it must understand each of them.
+    """
+    listed = [(word, own) for own, said in language_words(language, "questions").items() for word in said.split(", ")]
+    table = {fold(word): own for word, own in listed} | dict(listed)  # "trabajo" is a job, "trabajó" worked
+    known = {*table, *map(fold, function_words(language))}
+    parts = (part for word in read(question).words for part in _parts(word.whole, known))
+    spare = {fold(word) for word in function_words(language)}
+    return " ".join(_replaced(" ".join(parts), table, spare).split())
+
+
+def _parts(word: str, known: Collection[str]) -> list[str]:
+    """A word, or its parts where all are known: `a-t-elle`; without an article that lost its vowel: `l'université`."""
+    elided, apostrophe, rest = word.replace("’", "'").partition("'")
+    if fold(word) not in known and apostrophe and len(elided) <= _MOST_ELIDED and rest:
+        word = rest
+    parts = [part for part in word.split("-") if part != "t"]
+    return parts if all(fold(part) in known for part in parts) else [word]
+
+
+def in_language(said: str, language: str, kept: Iterable[str]) -> str:
+    """A sentence of a computed answer in a language, with a capital where it had one; what it quotes is kept."""
+    quotes = sorted((quote for quote in set(kept) if quote and quote in said), key=len, reverse=True)
+    if quotes:
+        made = quotes[0].join(in_language(part, language, quotes[1:]) for part in said.split(quotes[0]))
+    else:
+        made = _replaced(said, language_words(language, "answers"))
+    return f"{made[:1].upper()}{made[1:]}" if said[:1].isupper() else made
+
+
+def _replaced(said: str, table: Mapping[str, str], spare: Collection[str] = ()) -> str:
+    """The text with the longest phrases of the table replaced; words to spare are left out where they are in none."""
+    text, at, made, after = read(said), 0, "", 0
+    while at < len(text.words):
+        ends = range(min(at + _LONGEST, len(text.words)), at, -1)
+        last, other = next(((end, one) for end in ends if (one := _meaning(text, at, end, table))), (at + 1, ""))
+        word, end = text.words[at], text.words[last - 1]
+        made += said[after : word.start] + (other or ("" if word.text in spare else word.whole))
+        at, after = last, end.start + len(end.whole)
+    return made + said[after:]
+
+
+def _meaning(text: Text, first: int, last: int, table: Mapping[str, str]) -> str:
+    """What the table has for these words as they are written, else without their accents; empty for nothing."""
+    phrase = " ".join(word.whole for word in text.words[first:last]).lower()
+    return table.get(phrase) or table.get(fold(phrase), "")

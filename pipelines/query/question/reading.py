@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
+from config.languages import language_words
 from pipelines.query.question.form import AnswerKind, QuestionType, classify_question, is_name_word
+from pipelines.query.question.language import matter, question_language
 from pipelines.query.question.words import Phrase, Text, read, words
 from pipelines.store.tokens import tokenise
 from pipelines.text import base_verb_forms, fold, word_parts
@@ -24,6 +26,8 @@ def looked_for(intent: QueryIntent) -> str:
 
     Empty where nothing can be named: the question has only words that ask.
     """
+    if language := question_language(intent.question)[0]:
+        return _looked_for(matter(intent.search_text, language), language_words(language, "texts"))
     question = classify_question(intent)
     if question.is_vague:
         return NAMES_NOTHING
@@ -35,6 +39,13 @@ def looked_for(intent: QueryIntent) -> str:
     last = others.pop() if others else ""
     beside = f"{', '.join(others)} and {last}" if others else last
     return f"I looked for {first}{f' together with {beside}' if beside else ''}."
+
+
+def _looked_for(phrases: Sequence[str], texts: Mapping[str, str]) -> str:
+    """The sentence in another language; empty without phrases."""
+    *others, last = [f"“{words[:_LONGEST]}”" for words in dict.fromkeys(phrases)][:_MOST] or [""]
+    said = f"{', '.join(others)} {texts['and']} {last}" if others else last
+    return texts["looked_for"].format(words=said) if last else ""
 
 
 def _phrases(question: QuestionType, stored: Sequence[str]) -> list[str]:
