@@ -1,7 +1,8 @@
 """ROLLBACK: undo a run: bring each document that it changed back to its version before, wholly or not at all."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -11,11 +12,12 @@ from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.reindex import parse_stored
 from pipelines.ingestion.run import Ingestion, Progress
+from pipelines.ingestion.workers import PrepareResult
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, reading
 from pipelines.store.runs import find_run
 from pipelines.store.vector_store import FootnoteVectorStore
-from pipelines.store.versions import Change, changes_of, last_change, read_version, taken_by
+from pipelines.store.versions import Change, changes_of, read_version, taken_by
 from pipelines.types import Document, IngestReport, SourceItem
 
 
@@ -84,6 +86,7 @@ def rollback_step(change: Change, run_id: int, *, keep_later: bool = False, take
     if error := _obstacle(change, run_id, item, taken=taken):
         return replace(step, action="fail", reason=error.message, error=error, stage="undo")
     too = f"; {later}, which is undone too" if later else ""
+    step = replace(step, held_since=change.written_at, original=former.get("file_sha", ""))
     if change.outcome == "added":
         return replace(step, action="remove", reason=f"the run added it{too}")
     if change.now is None:
@@ -122,66 +125,33 @@ def roll_back(ingestion: Ingestion, undo: RollbackPlan, on_progress: Progress | 
     Raises:
         ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
     """
-    planned = {
-        change.document_id: (step.item.name, change.last)
-        for step, change in zip(undo.steps, undo.changes, strict=True)
-    }  # fmt: skip
-    executor = _VersionExecutor(ingestion.store, undo.changes)
-    undoing = replace(ingestion, executor=executor, cluster=None, guard=_UnchangedGuard(planned))
+    executor = partial(_prepare_versions, ingestion.store, undo.changes)
+    undoing = replace(ingestion, executor=executor, cluster=None)
     return undoing.run(undo.plan, kind="rollback", on_progress=on_progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _UnchangedGuard:
-    """Refuses to undo a document that another run changed since the plan; `planned` has (name, last change) by id."""
-
-    planned: dict[str, tuple[str, int]]
-
-    def __call__(self, connection: Connection, steps: Mapping[str, Step]) -> None:
-        for document_id in steps:
-            name, planned = self.planned[document_id]
-            last, run = last_change(connection, document_id)
-            if last != planned:
-                raise StoreError(
-                    f"{name} was changed by run {run} since the plan was made, and was left unchanged.",
-                    hint="Run the rollback again to see what can be undone now.",
-                )
-
-
-@dataclass(frozen=True, slots=True)
-class _VersionExecutor:
-    """An executor that prepares kept versions: for each task, the version before the change at the task's index."""
-
-    store: FootnoteVectorStore
-    changes: Sequence[Change]
-
-    def __call__(
-        self, tasks: Iterable[tuple[int, Task]], options: PrepareOptions
-    ) -> Iterator[tuple[int, PreparedDocument | PreparationFailure]]:
-        for place, task in tasks:
-            stage = "read"
-            try:
-                document, indexed_sha = self._version(self.changes[place], task.item.name)
-                stage = "parse"
-                yield place, _prepare_version(document, self.changes[place], indexed_sha, options)
-            except Exception as error:  # noqa: BLE001 - one version that cannot be restored stops only itself
-                yield place, PreparationFailure.of(error, stage, task.item.name)
-
-    def _version(self, change: Change, name: str) -> tuple[Document, str]:
-        """Return the version, without a stamp, and the content hash that the node table holds now.
-
-        Raises:
-            StoreError: If it is no longer stored.
-        """
-        with reading(self.store.engine, "reading a version") as connection:
-            document = read_version(connection, change.version or 0)
-            if document is None:
-                raise StoreError(f"Version {change.version} of {name} is no longer stored.")
-            states = document_rows.index_states(connection, [document.id], self.store.table)
-        return document.with_(stamp=""), states.get(document.id, ("", ""))[0]
+def _prepare_versions(
+    store: FootnoteVectorStore, changes: Sequence[Change], tasks: Iterable[tuple[int, Task]], options: PrepareOptions
+) -> Iterator[PrepareResult]:
+    """An executor: prepare for each task the version before the change at the task's index, without a stamp."""
+    for place, task in tasks:
+        stage, version = "read", changes[place].version
+        try:
+            with reading(store.engine, "reading a version") as connection:
+                document = read_version(connection, version or 0)
+                if document is None:
+                    raise StoreError(f"Version {version} of {task.item.name} is no longer stored.")
+                states = document_rows.index_states(connection, [document.id], store.table)
+            stage = "parse"
+            indexed_sha, _ = states.get(document.id, ("", ""))
+            yield place, _prepare_version(document.with_(stamp=""), version, indexed_sha, options)
+        except Exception as error:  # noqa: BLE001 - one version that cannot be restored stops only itself
+            yield place, PreparationFailure.of(error, stage, task.item.name)
 
 
-def _prepare_version(document: Document, change: Change, indexed_sha: str, options: PrepareOptions) -> PreparedDocument:
+def _prepare_version(
+    document: Document, version: int | None, indexed_sha: str, options: PrepareOptions
+) -> PreparedDocument:
     """Prepare a version under a recipe that differs from today's, so that the next plan compares the file again.
 
     If the table holds the same content, it has no nodes, so that only metadata is written.
@@ -192,4 +162,4 @@ def _prepare_version(document: Document, change: Change, indexed_sha: str, optio
     if indexed_sha == document.content_sha:
         return PreparedDocument(document, parser, "", None)
     prepared = parse_stored(document, parser, options)
-    return replace(prepared, recipe=f"{prepared.recipe} from version {change.version}")
+    return replace(prepared, recipe=f"{prepared.recipe} from version {version}")

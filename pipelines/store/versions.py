@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, func, or_, select, text
+from sqlalchemy import Connection, Row, func, or_, select, text
 
 from pipelines.store.documents import MAKES_A_VERSION, from_row
 from pipelines.store.filters import seen_by
@@ -31,7 +31,7 @@ class Change:
         now: The stored state; None if the document is gone.
         effect: `stands` if the change is still in effect, `covered` if later runs changed the document again.
         covered_by: The run that has to be undone first.
-        last: The row of the run log with its last change.
+        written_at: When the stored state was written; None if the document is gone.
     """
 
     item: SourceItem
@@ -43,7 +43,7 @@ class Change:
     now: State | None
     effect: Effect = "stands"
     covered_by: int = 0
-    last: int = 0
+    written_at: datetime | None = None
 
 
 def changes_of(connection: Connection, run_id: int) -> list[Change]:
@@ -54,7 +54,7 @@ def changes_of(connection: Connection, run_id: int) -> list[Change]:
             item.document_id, item.document, item.collection, item.source, item.source_uri, item.outcome,
             item.version_id,
             func.coalesce(d.source_kind, v.row["source_kind"].astext, "file").label("source_kind"),
-            v.id.label("kept"), d.id.label("stored"),
+            v.id.label("kept"), d.id.label("stored"), d.ingested_at,
             *(v.row[name].astext.label(f"before_{name}") for name in MAKES_A_VERSION),
             *(d[name].label(f"now_{name}") for name in MAKES_A_VERSION),
         )
@@ -70,9 +70,8 @@ def changes_of(connection: Connection, run_id: int) -> list[Change]:
     return [_change(run_id, row, histories.get(row.document_id, [])) for row in sorted(rows, key=lambda row: -row.id)]
 
 
-def _change(run_id: int, row: Any, history: list[tuple[int, int, int | None]]) -> Change:
-    logged = [(run, undoes) for _, run, undoes in history]
-    effect, covered_by = effect_of(run_id, logged) if run_id in {run for run, _ in logged} else ("undone", 0)
+def _change(run_id: int, row: Any, history: list[tuple[int, int | None]]) -> Change:
+    effect, covered_by = effect_of(run_id, history) if run_id in {run for run, _ in history} else ("undone", 0)
     return Change(
         SourceItem(row.source_uri, row.document, row.source, row.source_kind),
         row.collection,
@@ -83,29 +82,24 @@ def _change(run_id: int, row: Any, history: list[tuple[int, int, int | None]]) -
         None if row.stored is None else {name: getattr(row, f"now_{name}") for name in MAKES_A_VERSION},
         effect,
         covered_by,
-        history[-1][0] if history else 0,
+        row.ingested_at,
     )
 
 
-def _changing() -> ColumnElement[bool]:
-    """The condition of the rows of the run log that changed their document."""
-    item = ingest_items.c
-    replaced = item.outcome.in_(("updated", "metadata")) & item.version_id.is_not(None)
-    return or_(item.outcome.in_(("added", "removed")), replaced)
-
-
-def _histories(connection: Connection, run_id: int) -> dict[str, list[tuple[int, int, int | None]]]:
-    """(row of the log, run, the run that it undoes) of every change of every document that a run touched, in order."""
+def _histories(connection: Connection, run_id: int) -> dict[str, list[tuple[int, int | None]]]:
+    """(run, the run that it undoes) of every change of every document that a run touched, in order."""
     item, touched = ingest_items.c, select(ingest_items.c.document_id).where(ingest_items.c.run_id == run_id)
+    replaced = item.outcome.in_(("updated", "metadata")) & item.version_id.is_not(None)
+    changed = or_(item.outcome.in_(("added", "removed")), replaced)
     statement = (
-        select(item.document_id, item.id, item.run_id, ingest_runs.c.undoes)
+        select(item.document_id, item.run_id, ingest_runs.c.undoes)
         .join(ingest_runs, ingest_runs.c.id == item.run_id)
-        .where(item.document_id.in_(touched), item.document_id != "", _changing())
+        .where(item.document_id.in_(touched), item.document_id != "", changed)
         .order_by(item.id)
     )
-    found: dict[str, list[tuple[int, int, int | None]]] = {}
-    for document_id, row, run, undoes in connection.execute(statement):
-        found.setdefault(document_id, []).append((row, run, undoes))
+    found: dict[str, list[tuple[int, int | None]]] = {}
+    for document_id, run, undoes in connection.execute(statement):
+        found.setdefault(document_id, []).append((run, undoes))
     return found
 
 
@@ -145,14 +139,6 @@ def last_visibility(connection: Connection, document_id: str) -> str | None:
     v = document_versions.c
     newest = select(v.row["visibility"].astext).where(v.document_id == document_id).order_by(v.id.desc()).limit(1)
     return connection.execute(newest).scalar()
-
-
-def last_change(connection: Connection, document_id: str) -> tuple[int, int]:
-    """(row of the run log, run) of the last change of a document; zeros if it never changed."""
-    item = ingest_items.c
-    statement = select(item.id, item.run_id).where(item.document_id == document_id, _changing())
-    row = connection.execute(statement.order_by(item.id.desc()).limit(1)).one_or_none()
-    return (row.id, row.run_id) if row else (0, 0)
 
 
 def read_version(connection: Connection, version_id: int) -> Document | None:
