@@ -68,16 +68,17 @@ class ProgressPage:
         self._page.close()
 
 
-class WorkerPipe:
-    """The worker's end of the pipe; several threads may send."""
+class WorkerPipe(logging.Handler):
+    """The worker's end of the pipe, on which several threads may send, and the handler that sends log records."""
 
     def __init__(self, descriptor: int) -> None:
+        super().__init__()
         self._connection: Connection = Connection(descriptor)
-        self._lock = Lock()
+        self._sending = Lock()
 
     def send(self, *message: Any) -> None:
         """Send a message to the parent."""
-        with self._lock:
+        with self._sending:
             self._connection.send(message)
 
     def next(self) -> "tuple[Task, PrepareOptions | None] | None":
@@ -87,22 +88,15 @@ class WorkerPipe:
         except EOFError:
             return None
 
-
-class _Forward(logging.Handler):
-    """Sends log records to the parent, which handles them."""
-
-    def __init__(self, link: WorkerPipe) -> None:
-        super().__init__()
-        self._link = link
-
     def emit(self, record: logging.LogRecord) -> None:
+        """Send a log record to the parent, which handles it."""
         fields = {
             name: value if isinstance(value, str | int | float) else str(value)
             for name, value in getattr(record, "fields", {}).items()
         }
         if record.exc_info:
             fields["traceback"] = logging.Formatter().formatException(record.exc_info)
-        self._link.send("log", record.levelname.lower(), record.getMessage(), fields)
+        self.send("log", record.levelname.lower(), record.getMessage(), fields)
 
 
 def main(descriptor: int, lifeline: int, page: int) -> None:
@@ -111,9 +105,13 @@ def main(descriptor: int, lifeline: int, page: int) -> None:
     _configure_process()
     link, progress = WorkerPipe(descriptor), ProgressPage(page)
     logger = logging.getLogger("footnote")
-    logger.addHandler(_Forward(link))
+    logger.addHandler(link)
     logger.setLevel(logging.DEBUG)
-    _warm_up()
+
+    from pipelines.ingestion import prepare  # noqa: F401 - what every document needs, before the first one arrives
+    from pipelines.text import count_tokens
+
+    count_tokens("warm")
     options: PrepareOptions | None = None
     while job := link.next():
         task, options = job[0], job[1] or options
@@ -183,14 +181,6 @@ def _memory_in_use() -> int:
             return int(statm.read().split()[5]) * resource.getpagesize()
     except OSError:
         return 0
-
-
-def _warm_up() -> None:
-    """Import what every document needs before the first one arrives."""
-    from pipelines.ingestion import prepare  # noqa: F401
-    from pipelines.text import count_tokens
-
-    count_tokens("warm")
 
 
 if __name__ == "__main__":

@@ -408,18 +408,9 @@ class LocalExecutor:
             dispatcher.close()
 
 
-def _local(settings: IngestionSettings) -> Executor:
+def build_executor(settings: IngestionSettings) -> Executor:
+    """The executor of the settings, for documents that this machine prepares, such as those of a preview with Ray."""
+    if settings.executor == "here":
+        return prepare_in_process
     usable_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return LocalExecutor(settings.workers or min(usable_cores, _MAX_WORKERS))
-
-
-EXECUTORS: dict[str, Callable[[IngestionSettings], Executor]] = {
-    "local": _local,
-    "here": lambda settings: prepare_in_process,
-    "ray": _local,  # for previews; `ray_executor.py` executes the documents of a run
-}
-
-
-def build_executor(settings: IngestionSettings) -> Executor:
-    """The executor of the settings, for documents that this machine prepares."""
-    return EXECUTORS[settings.executor](settings)
