@@ -170,7 +170,7 @@ class PlanExecution:
         stop: Once set, nothing more is begun.
         run_id: The run's row.
         collection: Where documents belong, unless their step names another collection.
-        steps: The steps of the plan.
+        steps: The steps of the plan by their index, or some of them.
         tasks: What is to be prepared, each with the index of its step.
         known: What is stored, by document id.
         guard: Called in the transaction of each change before anything is written; it refuses by raising.
@@ -182,7 +182,7 @@ class PlanExecution:
     stop: threading.Event
     run_id: int
     collection: str
-    steps: Sequence[Step]
+    steps: Mapping[int, Step]
     tasks: Sequence[tuple[int, Task]]
     known: Mapping[str, StoredDocument]
     guard: Guard = assert_as_planned
@@ -201,7 +201,7 @@ class PlanExecution:
 
     def _without_parsing(self) -> Iterator[StepResult]:
         removed: list[tuple[int, Step]] = []
-        for place, step in enumerate(self.steps):
+        for place, step in self.steps.items():
             if self.stop.is_set():
                 return
             if step.action == "remove":

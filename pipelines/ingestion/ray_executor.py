@@ -37,13 +37,12 @@ Build = Callable[[Settings], Any]
 
 @dataclass(frozen=True, slots=True)
 class RayBatch:
-    """Some documents of a run, for one Ray task: their steps and their tasks, in the same order."""
+    """Some documents of a run, for one Ray task: their steps and tasks by the index of the step, and what is stored."""
 
     run_id: int
     collection: str
-    places: tuple[int, ...]
-    steps: tuple[Step, ...]
-    tasks: tuple[Task, ...]
+    steps: Mapping[int, Step]
+    tasks: tuple[tuple[int, Task], ...]
     known: Mapping[str, StoredDocument]
 
 
@@ -125,21 +124,21 @@ class RayExecutor:
 
     def _batches(self, run: PlanExecution) -> Iterator[RayBatch]:
         """Split the documents into batches of a few, with the bytes of their files."""
-        tasks: dict[int, Task] = {}
+        tasks: list[tuple[int, Task]] = []
         size = 0
 
         def batch() -> RayBatch:
-            ids = [task.document_id for task in tasks.values() if task.document_id in run.known]
-            known = {each: run.known[each] for each in ids}
-            steps = tuple(run.steps[place] for place in tasks)
-            return RayBatch(run.run_id, run.collection, tuple(tasks), steps, tuple(tasks.values()), known)
+            steps = {place: run.steps[place] for place, _ in tasks}
+            known = {task.document_id: run.known.get(task.document_id) for _, task in tasks}
+            stored = {document_id: document for document_id, document in known.items() if document}
+            return RayBatch(run.run_id, run.collection, steps, tuple(tasks), stored)
 
         for place, task in run.tasks:
             data = _bytes_of(task, run.options)
             if tasks and (len(tasks) == _DOCUMENTS or size + len(data or b"") > _BYTES):
                 yield batch()
-                tasks, size = {}, 0
-            tasks[place] = replace(task, data=data)
+                tasks, size = [], 0
+            tasks.append((place, replace(task, data=data)))
             size += len(data or b"")
         if tasks:
             yield batch()
@@ -168,24 +167,22 @@ def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[Ste
         ConfigError, ServiceUnavailable: What ends the run.
     """
     ingestion = _ingestion(settings, build)
-    uris = {place: step.item.uri for place, step in zip(batch.places, batch.steps, strict=True)}
+    uris = {place: step.item.uri for place, step in batch.steps.items()}
     with reading(ingestion.database.engine, "reading what is done") as connection:
         logged = logged_items(connection, batch.run_id, list(uris.values()))
     items = {place: logged[uri] for place, uri in uris.items() if uri in logged}
-    left = [at for at, place in enumerate(batch.places) if place not in items]
     execution = PlanExecution(
         pipeline=ingestion.pipeline,
         executor=ingestion.executor,
-        options=replace(ingestion.options, keep=any(task.data is None for task in batch.tasks)),
+        options=replace(ingestion.options, keep=any(task.data is None for _, task in batch.tasks)),
         stop=Event(),
         run_id=batch.run_id,
         collection=batch.collection,
         steps=batch.steps,
-        tasks=[(at, batch.tasks[at]) for at in left],
+        tasks=[(place, task) for place, task in batch.tasks if place not in items],
         known=batch.known,
     )
-    items |= {batch.places[at]: item for at, item in execution.items()}
-    return sorted(items.items())
+    return sorted({**items, **dict(execution.items())}.items())
 
 
 @lru_cache(maxsize=1)

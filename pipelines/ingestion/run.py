@@ -215,7 +215,7 @@ class Ingestion:
                 stop=self.stop,
                 run_id=run_id,
                 collection=collection,
-                steps=plan.steps,
+                steps=dict(enumerate(plan.steps)),
                 tasks=self.tasks(plan, overrides, known),
                 known=known,
                 guard=self.guard,
