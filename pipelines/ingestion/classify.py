@@ -183,16 +183,12 @@ def journey_confidence(shape: TextShape) -> float:
     titles = "\n".join(line for line in shape.lines[:3] if len(line) <= 120)
     if shape.document.mime == HTML:
         return 0.0
-    if first_person >= 0.015 and kinds >= 3 and _looks_back(titles):
+    looks_back = any(f" {phrase} " in f" {' '.join(word_parts(titles))} " for phrase in _LOOKING_BACK)
+    if first_person >= 0.015 and kinds >= 3 and looks_back:
         return 0.8
     if first_person < 0.06 or rate < 0.008 or kinds < 6:
         return 0.0
     return min(0.9, 0.5 + 4 * (first_person - 0.04) + 5 * rate)
-
-
-def _looks_back(titles: str) -> bool:
-    words = f" {' '.join(word_parts(titles))} "
-    return any(f" {phrase} " in words for phrase in _LOOKING_BACK)
 
 
 def has_career(shape: TextShape) -> bool:
@@ -358,7 +354,9 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
     if category and category not in CATEGORIES:
         raise ConfigError(f"There is no category called {category!r}.", hint=f"Categories: {', '.join(CATEGORIES)}.")
     signals = _Signals(document)
-    found, confidence, reason = (category, 1.0, "given") if category else _category(signals)
+    guesses = ((reason, guess) for reason, rule in RULES if (guess := rule(signals)))
+    given, none = ("given", (category, 1.0)), ("no rule", ("generic", 0.5))
+    reason, (found, confidence) = given if category else next(guesses, none)
     fiscal = fiscal_year(signals.stem)
     if found == "journey" and not fiscal:
         fiscal = fiscal_year(head_of(document.text))
@@ -385,14 +383,6 @@ def _title(document: Document, category: str) -> str:
     first = document.text.strip().partition("\n")[0].strip("# *_\t")
     named = category in ("resume", "linkedin") and section_of(document.title) and first and len(first) <= _MAX_NAME
     return first if named and not section_of(first) else document.title
-
-
-def _category(signals: _Signals) -> tuple[str, float, str]:
-    for reason, rule in RULES:
-        found = rule(signals)
-        if found:
-            return found[0], found[1], reason
-    return "generic", 0.5, "no rule"
 
 
 def _subcategory(document: Document, category: str) -> str:

@@ -4,10 +4,10 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from llama_index.core.llms import LLM
 from llama_index.core.schema import BaseNode, TextNode, TransformComponent
@@ -25,6 +25,7 @@ from pipelines.types import Document
 HEADER_RULES_VERSION = 2
 PARTS = frozenset({"title", "path", "year", "job", "lead", "repository"})
 
+Node = TypeVar("Node", bound=BaseNode)
 _MAX_HEADER_CHARACTERS = 300
 
 
@@ -88,12 +89,11 @@ class ContextHeader(TransformComponent):
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
         """Copies of the nodes with `metadata["header"]` set."""
-        return [_with_context(node, self.parts) for node in nodes]
+        return [_with_header(node, _header_lines(node, self.parts)) for node in nodes]
 
 
-def _with_context(node: BaseNode, parts: Collection[str]) -> BaseNode:
-    header = "\n".join(filter(None, _header_lines(node, parts)))
-    return node.model_copy(update={"metadata": {**node.metadata, "header": header}})
+def _with_header(node: Node, lines: Iterable[str]) -> Node:
+    return node.model_copy(update={"metadata": {**node.metadata, "header": "\n".join(filter(None, lines))}})
 
 
 def _header_lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
@@ -194,7 +194,7 @@ class HeaderWriter:
     def with_known(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
         """Copies of the nodes, each with its stored sentence, if any, below its header."""
         sentences = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
-        return [_append_sentence(node, sentences.get(_sha(node), "")) for node in nodes]
+        return [_with_header(node, (node.metadata["header"], sentences.get(_sha(node), ""))) for node in nodes]
 
     def _write(self, document: Document, node: TextNode) -> bool:
         """Ask the model for a node's sentence and store it; True if there is one."""
@@ -261,11 +261,6 @@ def shortened(reply: str) -> str:
     """A reply on one line, at most 400 characters, cut after a word."""
     line = " ".join(canonical(reply).split()).strip("\"'“”")
     return line if len(line) <= _MAX_SENTENCE_CHARACTERS else line[:_MAX_SENTENCE_CHARACTERS].rpartition(" ")[0]
-
-
-def _append_sentence(node: TextNode, sentence: str) -> TextNode:
-    header = "\n".join(filter(None, (node.metadata["header"], sentence)))
-    return node.model_copy(update={"metadata": {**node.metadata, "header": header}})
 
 
 def _sha(node: TextNode) -> str:
