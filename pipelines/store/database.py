@@ -340,12 +340,7 @@ def make_structures(engine: Engine) -> int:
             except Exception as error:  # noqa: BLE001 - one document must not keep the program from starting
                 log("warning", "structure not made", document=row.name, error=f"{type(error).__name__}: {error}")
                 continue
-            connection.execute(
-                text(
-                    "UPDATE documents SET structure = CAST(:made AS jsonb), structure_version = :version WHERE id = :id"
-                ),
-                {**version, "id": document_id, "made": structure},
-            )
+            connection.execute(_STRUCTURED, {**version, "id": document_id, "made": structure})
             made += 1
         if time.monotonic() - logged > _PROGRESS_SECONDS or done == len(ids):
             logged = time.monotonic()
