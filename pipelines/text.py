@@ -161,6 +161,11 @@ _MARKDOWN = frozenset({"", "text/markdown"})
 _PLAIN = frozenset({"text/plain", "application/pdf"})
 
 
+def printable(text: str) -> str:
+    """The text without lone surrogates, which names of files can have, and no message, model or database can."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def canonical(raw: str) -> str:
     """The text as a reader reads it: NFC, `\\n` newlines, nothing invisible; idempotent.
 

@@ -29,7 +29,7 @@ from pipelines.models.served import served_models
 from pipelines.models.speed import Speed, SpeedLog
 from pipelines.models.usage import Call, count, record_token_counts
 from pipelines.observe import log
-from pipelines.text import count_tokens
+from pipelines.text import count_tokens, printable
 
 _CONTROLS = dict.fromkeys((*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)))  # of a terminal
 DEFAULT_WINDOW = 8192  # tokens, where neither a setting nor the server tells
@@ -264,11 +264,7 @@ def complete(llm: LLM, messages: Sequence[tuple[str, str]]) -> Completion:
         ServiceUnavailable: While iterating, if the server cannot be reached or does not answer in time.
         ModelError: While iterating, if it answers with an error, with nonsense or without a word.
     """
-    return Completion(llm, [ChatMessage(role=role, content=_encodable(content)) for role, content in messages])
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return Completion(llm, [ChatMessage(role=role, content=printable(content)) for role, content in messages])
 
 
 def _endpoint(settings: Settings, chosen: LLMIdentity) -> Endpoint:

@@ -17,6 +17,7 @@ from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.query_log import jsonable
 from pipelines.store.schema import conversations, messages, shared_answers
 from pipelines.store.shared_view import as_seen
+from pipelines.text import printable
 from pipelines.types import Audience, Filters, Turn
 
 MessageState = Literal["asked", "answered", "stopped", "failed"]
@@ -162,7 +163,8 @@ class Archive:
             RetrievalError: If the holder has no such conversation.
         """
         with writing(self.engine, "storing a question") as connection:
-            _touch(connection, self.holder, conversation_id, draft="")
+            if not self._change(connection, conversation_id, draft="", changed_at=func.clock_timestamp()):
+                raise RetrievalError("This conversation is gone.", hint="Begin a new one.")
             row = {"conversation_id": conversation_id, "waits_for": message.waits_for or None, **_values(message)}
             return int(connection.execute(insert(messages).values(row).returning(messages.c.id)).scalar_one())
 
@@ -177,22 +179,19 @@ class Archive:
         """Give a conversation another title; an empty one changes nothing."""
         if named := _title(title):
             with writing(self.engine, "renaming a conversation") as connection:
-                mine = update(conversations).where(conversations.c.id == conversation_id, _of(self.holder))
-                connection.execute(mine.values(title=named))
+                self._change(connection, conversation_id, title=named)
 
     def keep_draft(self, conversation_id: str, draft: str) -> None:
         """Keep the question that was not sent yet."""
         with writing(self.engine, "keeping a draft") as connection:
-            mine = update(conversations).where(conversations.c.id == conversation_id, _of(self.holder))
-            connection.execute(mine.values(draft=_plain(draft)[:MOST_DRAFT]))
+            self._change(connection, conversation_id, draft=_plain(draft)[:MOST_DRAFT])
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation; `restore` takes that back for an hour. Older deletions become final."""
         c = conversations.c
         with writing(self.engine, "deleting a conversation") as connection:
             connection.execute(delete(conversations).where(c.deleted_at < datetime.now(UTC) - KEPT_DELETED))
-            mine = update(conversations).where(c.id == conversation_id, _of(self.holder))
-            connection.execute(mine.values(deleted_at=func.now()))
+            self._change(connection, conversation_id, deleted_at=func.now())
 
     def restore(self, conversation_id: str) -> None:
         """Take back the deletion of a conversation."""
@@ -252,6 +251,11 @@ class Archive:
             return (
                 None if row is None else seen_message(connection, message_of({**row._mapping, "turns": []}), "visitor")
             )
+
+    def _change(self, connection: Connection, conversation_id: str, **values: Any) -> bool:
+        """Change columns of a conversation; False if the holder has none of that id."""
+        mine = update(conversations).where(conversations.c.id == conversation_id, _of(self.holder))
+        return connection.execute(mine.values(**values)).rowcount == 1
 
 
 def seen_message(connection: Connection, message: Message, audience: Audience) -> Message:
@@ -313,12 +317,6 @@ def _of(holder: Holder) -> ColumnElement[bool]:
     return (conversations.c.holder == holder.stored) & conversations.c.deleted_at.is_(None)
 
 
-def _touch(connection: Connection, holder: Holder, conversation_id: str, **changes: Any) -> None:
-    mine = update(conversations).where(conversations.c.id == conversation_id, _of(holder))
-    if not connection.execute(mine.values(changed_at=func.clock_timestamp(), **changes)).rowcount:
-        raise RetrievalError("This conversation is gone.", hint="Begin a new one.")
-
-
 def _values(message: Message) -> dict[str, Any]:
     """The columns of a message that are written with its question and again with its answer."""
     arrived = {"pieces": message.pieces, "sources": message.sources if message.answer is None else ()}
@@ -342,7 +340,7 @@ def _title(text: str) -> str:
 
 def _plain(text: str) -> str:
     """The text without what Postgres cannot hold: NUL and lone surrogates."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
+    return printable(text.replace("\0", ""))
 
 
 def _storable(value: Any) -> Any:

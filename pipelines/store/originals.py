@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from pipelines.errors import StoreError
+from pipelines.text import printable
 
 _NUMBERS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _WORDS = ("No space left on device", "Disk quota exceeded", "File too large")
@@ -96,7 +97,7 @@ def path_of(uri: str) -> Path:
 
 def named_place(source: str) -> str:
     """A source as on the command line: the path of a `file:` URI, else the source itself."""
-    return str(path_of(source)).encode("utf-8", "replace").decode() if source.startswith("file://") else source
+    return printable(str(path_of(source))) if source.startswith("file://") else source
 
 
 def is_kept(home: Path, sha: str, length: int) -> bool:

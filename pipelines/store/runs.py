@@ -17,6 +17,7 @@ from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_uri
 from pipelines.store.schema import document_versions, documents, ingest_items, ingest_runs
 from pipelines.store.statistics import take_snapshot
+from pipelines.text import printable
 from pipelines.types import IngestItem, IngestReport, RunKind, RunState, SourceItem
 
 IDS = 2**31  # run ids are below, as they are half of the key of an advisory lock
@@ -36,7 +37,7 @@ def open_run(
     Raises:
         ServiceUnavailable: If the database cannot be reached.
     """
-    listed = [_storable(source) for source in sources]
+    listed = [printable(source) for source in sources]
     started = func.now() - timedelta(seconds=looked)
     row = insert(ingest_runs).values(
         sources=listed, counts={}, kind=kind, state="running", undoes=undoes, started_at=started
@@ -80,11 +81,6 @@ def _stop(engine: Engine, run_id: int) -> None:
             )
     except FootnoteError as error:
         log("warning", "the run could not be closed", run=run_id, error=error.message)
-
-
-def _storable(text: str) -> str:
-    """The text without lone surrogates, which file names can have and the database cannot."""
-    return text.encode("utf-8", "replace").decode()
 
 
 _DONE = tuple(field.name for field in fields(IngestItem))

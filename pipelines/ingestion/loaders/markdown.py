@@ -13,7 +13,7 @@ from pipelines.ingestion.loaders.text import decode
 from pipelines.ingestion.loaders.titles import markdown_title
 from pipelines.markup import without_comments
 from pipelines.observe import log
-from pipelines.text import canonical
+from pipelines.text import canonical, printable
 from pipelines.types import SourceItem
 
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:^|\n)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -154,7 +154,7 @@ def _yaml(text: str) -> object:
 
 def _readable(value: str) -> str:
     """The text without NUL, control characters and lone surrogates, which no database accepts."""
-    return canonical(value.encode("utf-8", "replace").decode())
+    return canonical(printable(value))
 
 
 def _plain_values(mapping: Mapping[Any, Any]) -> dict[str, Any]:

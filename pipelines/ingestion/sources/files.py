@@ -20,7 +20,7 @@ from pipelines.ingestion.loaders.sniff import CAREER_SUFFIXES, MARKDOWN, MIME_OF
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.exports import Export, inner_uri, open_notion_export
 from pipelines.store.originals import keep_original, named_path, named_uri, path_of
-from pipelines.text import canonical
+from pipelines.text import canonical, printable
 from pipelines.types import SourceItem
 
 _IGNORED_FOLDERS = {"node_modules", "__pycache__", "venv"}  # beside every name that starts with a dot
@@ -159,11 +159,6 @@ def missing_path_error(location: str) -> SourceError:
     else:
         hint = "Check the path." if path.is_absolute() else f"Check the path; it was looked for in {Path.cwd()}."
     return SourceError(f"{shown} does not exist.", hint=hint)
-
-
-def printable(text: str) -> str:
-    """Return a path as a message or a database can hold it: names of files need not be UTF-8."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def is_ignored_folder(name: str) -> bool:

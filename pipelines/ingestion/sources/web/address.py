@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from pipelines.errors import ConfigError, SourceError
-from pipelines.text import canonical
+from pipelines.text import canonical, printable
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORTS = frozenset({80, 443, 8080, 8443})
@@ -207,14 +207,14 @@ def one_line(text: str) -> str:
 
 def printable_url(url: str) -> str:
     """Return an address for a message: in one line, cut, and without the credentials before an @."""
-    printable = canonical(url.encode("utf-8", "replace").decode()).replace("\n", " ")
-    scheme, slashes, rest = printable.partition("://")
+    shown = one_line(printable(url))
+    scheme, slashes, rest = shown.partition("://")
     authority = rest.partition("/")[0] if slashes else ""
     if "@" in authority:
-        printable = f"{scheme}://...@{rest[authority.rindex('@') + 1 :]}"
-    elif not authority and "@" in printable:
-        printable = f"...@{printable.rpartition('@')[2]}"
-    return printable[:200]
+        shown = f"{scheme}://...@{rest[authority.rindex('@') + 1 :]}"
+    elif not authority and "@" in shown:
+        shown = f"...@{shown.rpartition('@')[2]}"
+    return shown[:200]
 
 
 def _refused(url: str, why: str, hint: str = _HINT) -> SourceError:
