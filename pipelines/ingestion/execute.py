@@ -27,7 +27,7 @@ from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
 from pipelines.store.documents import StoredDocument
-from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.node_writer import NodeRecipe, Replacement, remove_documents, replace_documents, update_metadata
 from pipelines.store.runs import LoggedItem, write_items
 from pipelines.types import IngestItem
 
@@ -236,7 +236,7 @@ class PlanExecution:
             place: replace(item, nodes=self.known[item.document_id].nodes) if item.document_id in self.known else item
             for place, item in items.items()
         }
-        done = self._change(items, partial(self.pipeline.store.remove, ids))
+        done = self._change(items, partial(remove_documents, self.pipeline.store, ids))
         return _timed(done, (time.perf_counter() - began) / len(steps))
 
     # Documents: prepared by the executor, embedded in one thread and written in another
@@ -280,14 +280,14 @@ class PlanExecution:
             Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
             for _, one in embedded
         ]
-        return self._change(items, partial(self.pipeline.store.replace, new))
+        return self._change(items, partial(replace_documents, self.pipeline.store, new))
 
     def _store_metadata(self, documents: Sequence[tuple[int, PreparedDocument]]) -> list[StepResult]:
         ((place, prepared),) = documents
         stored, name = self.known.get(prepared.document.id), self.steps[place].item.name
         nodes = stored.nodes if stored else 0
         item = IngestItem(name, "metadata", document_id=prepared.document.id, nodes=nodes)
-        return self._change({place: item}, partial(self.pipeline.store.update_metadata, prepared.document))
+        return self._change({place: item}, partial(update_metadata, self.pipeline.store, prepared.document))
 
     # Writes, and the run log
 

@@ -31,7 +31,7 @@ from pipelines.store.documents import StoredDocument
 from pipelines.store.embedding_models import active_table
 from pipelines.store.known_values import assert_collection
 from pipelines.store.node_table import node_table
-from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.node_writer import NodeRecipe, Replacement, index_document
 from pipelines.store.originals import original_path
 from pipelines.store.status import from_source, nothing_from
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
@@ -206,7 +206,7 @@ class Reembedding:
             else:
                 new = Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
                 try:
-                    if self.ingestion.store.index(new):
+                    if index_document(self.ingestion.store, new):
                         outcome = len(one.vectors), one.embedded
                 except StoreError as error:
                     outcome = PreparationFailure.of(error, "store", one.document.name)

@@ -106,6 +106,7 @@ class NodeTable(PGVectorStore):
     """
 
     _windows: Table = PrivateAttr()
+    _versions_kept: int = PrivateAttr(default=5)
 
     def __init__(self, engine: Engine, table: str, dimension: int) -> None:
         super().__init__(
@@ -158,6 +159,11 @@ class NodeTable(PGVectorStore):
     def dimension(self) -> int:
         """The dimension of the vectors."""
         return self.embed_dim
+
+    @property
+    def versions_kept(self) -> int:
+        """The number of versions of a document that are kept for undo."""
+        return self._versions_kept
 
     @property
     def _nodes(self) -> Table:

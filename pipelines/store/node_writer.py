@@ -1,4 +1,4 @@
-"""NodeWriter: every write of documents with their nodes and all that is derived from them, each one transaction."""
+"""Every write of documents with their nodes and all that is derived from them, each one transaction."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
-from pydantic import PrivateAttr
 from sqlalchemy import ColumnElement, Connection, Integer, String, case, cast, delete, func, update
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -62,226 +61,242 @@ class Replacement:
         return self.document.content_sha, self.made_by.recipe
 
 
-class NodeWriter(NodeReader):
-    """Writes the nodes of one embedding model; each write is one transaction."""
-
-    _versions_kept: int = PrivateAttr(default=5)
-
-    def replace(
-        self, new: Sequence[Replacement], within: Within | None = None, check: Check | None = None
-    ) -> dict[str, int]:
-        """Write new versions of documents with their nodes in one transaction; the old versions are kept for undo.
-
-        Args:
-            new: The new versions, one a document.
-            within: Called before the commit with the open connection and, for each document that is written, the id of
-                the version that was kept, for the run's own rows.
-            check: Called with the documents that are about to be written.
-
-        Returns:
-            The number of nodes of each document that was written; another process had already written the others
-            equally.
-
-        Raises:
-            StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
-            ServiceUnavailable: If the database cannot be reached; nothing is written.
-        """
-        prepared = [self._prepared(one) for one in new]  # what takes long is done before anything is locked
-        first = new[0].document.name if new else ""
-        named = first if len(new) == 1 else f"{first} and {len(new) - 1} other documents"
-        with writing(self.engine, f"writing {named}") as connection:
-            ids = [one.document.id for one in new]
-            lock_documents(connection, ids)
-            stored = document_rows.index_states(connection, ids, self.table)
-            changed = [each for each in prepared if stored.get(each.new.document.id) != each.new.state]
-            if changed:
-                if check:
-                    check(connection, [each.new.document.id for each in changed])
-                self._write(connection, changed, within)
-        return {each.new.document.id: len(each.new.nodes) for each in changed}
-
-    def _prepared(self, new: Replacement) -> "_Prepared":
-        self._assert_contract(new)
-        document, nodes = new.document, new.nodes
-        segments = [
-            {"node_table": self.table, "node_id": node.node_id, "document_id": document.id,
-             "tokeniser": TOKENISER_VERSION, "tokens": segment(node, document.mime)}
-            for node in nodes
-        ]  # fmt: skip
-        return _Prepared(new, segments, list(members_of(document.id, document.mime, nodes)))
-
-    def _write(self, connection: Connection, prepared: Sequence["_Prepared"], within: Within | None) -> None:
-        """Write locked documents with all that is derived from them, and raise the corpus version."""
-        new = [each.new for each in prepared]
-        ids = [one.document.id for one in new]
-        versions = document_rows.write_documents(connection, [one.document for one in new], keep=self._versions_kept)
-        self._drop_elsewhere(connection, ids)
-        self._swap_nodes(connection, prepared)
-        write_facts(connection, {one.document.id: one.nodes for one in new})
-        write_families(connection, ids, [member for each in prepared for member in each.members])
-        if within:
-            within(connection, versions)
-        raise_version(connection, ids)
-        assert_active(connection, self.table)
-
-    def index(self, new: Replacement) -> bool:
-        """Write the nodes of a stored document to this table, which is not active, in one transaction.
-
-        The document's row, its facts and its families stay those of the active table until this one is promoted. The
-        corpus version stays too, as nothing changes for a search.
-
-        Returns:
-            False, with nothing written, if the document is gone or has changed since it was read.
-
-        Raises:
-            ConfigError: If this table is active by now, or is gone.
-            StoreError: If a span, an id or a vector breaks the contract, or the database refuses.
-            ServiceUnavailable: If the database cannot be reached.
-        """
-        prepared = self._prepared(new)
-        with writing(self.engine, f"writing {new.document.name} for another embedding model") as connection:
-            lock_documents(connection, [new.document.id])
-            assert_inactive(connection, self.table)
-            if not document_rows.is_as_read(connection, new.document):
-                return False
-            self._swap_nodes(connection, [prepared])
-        return True
-
-    def _assert_contract(self, one: Replacement) -> None:
-        document, nodes, vectors = one.document, one.nodes, one.vectors
-        if not nodes:
-            raise StoreError(f"{document.name} has no nodes.", hint="A document without text is a failure, not empty.")
-        if len({node.node_id for node in nodes}) != len(nodes):
-            raise StoreError(f"Two nodes of {document.name} have the same id.")
-        for node, windows in zip(nodes, vectors, strict=True):
-            start, end, ordinal = (node.metadata[name] for name in ("start", "end", "ordinal"))
-            if node.metadata["document_id"] != document.id or document.text[start:end] != node.text:
-                raise StoreError(f"Node {ordinal} of {document.name} is not its span {start}:{end}.")
-            if windows.ndim != 2 or not len(windows) or windows.shape[1] != self.dimension:
-                raise StoreError(f"Node {ordinal} of {document.name} has no {self.dimension}-d vector.")
-            if not np.isfinite(windows).all():
-                raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
-
-    def _swap_nodes(self, connection: Connection, prepared: Sequence["_Prepared"]) -> None:
-        """Replace the documents' nodes, vectors, terms and index rows in this table."""
-        new = [each.new for each in prepared]
-        self._delete_nodes(connection, [one.document.id for one in new], self.table)
-        nodes = [row for one in new for row in zip(one.nodes, one.vectors, strict=True)]
-        self.append(connection, nodes, [row for one in new for row in _placed(one.nodes, one.vectors)])
-        append_rows(connection, tables.lexical_segments, [row for each in prepared for row in each.segments])
-        rows = [
-            {"document_id": one.document.id, "node_table": self.table, "content_sha": one.document.content_sha,
-             "recipe": one.made_by.recipe, "parser": one.made_by.parser, "nodes": len(one.nodes),
-             "covered": covered_characters(one.document.text, one.nodes),
-             "characters": sum(map(len, one.document.text.split()))}
-            for one in new
-        ]  # fmt: skip
-        document_rows.write_indexes(connection, self.table, rows)
-
-    def _drop_elsewhere(self, connection: Connection, document_ids: Sequence[str]) -> None:
-        """Delete the documents from the tables of other models, which would keep nodes of the older text."""
-        for other in other_tables(connection, document_ids, but=self.table):
-            self._delete_nodes(connection, document_ids, other)
-            document_rows.delete_indexes(connection, document_ids, other)
-
-    def _delete_nodes(self, connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
-        """Delete the nodes of documents, and count them by document."""
-        segments = tables.lexical_segments
-        connection.execute(
-            delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
-        )
-        rows = node_rows(node_table)
-        owner = rows.c.metadata_["document_id"].astext
-        return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
-
-    def remove(
-        self, document_ids: Sequence[str], within: Within | None = None, check: Check | None = None
-    ) -> dict[str, int]:
-        """Delete documents with their nodes in every table, in one transaction; their versions are kept for undo.
-
-        Returns:
-            The number of nodes in this table of each document that was stored.
-        """
-        count = f"{len(document_ids)} documents"
-        named = f"document {document_ids[0]}" if len(document_ids) == 1 else count
-        with writing(self.engine, f"removing {named}") as connection:
-            lock_documents(connection, document_ids)
-            stored = document_rows.existing_ids(connection, document_ids)
-            if check:
-                check(connection, stored)
-            return self._remove(connection, stored, within)
-
-    def _remove(self, connection: Connection, stored: Sequence[str], within: Within | None) -> dict[str, int]:
-        """Delete locked documents that are stored."""
-        deleted = {each: self._delete_nodes(connection, stored, each) for each in every_table(connection)}
-        if stored:
-            forget_families(connection, stored)
-            forget_headers(connection, stored)
-            versions = document_rows.delete_documents(connection, stored, keep=self._versions_kept)
-            if within:
-                within(connection, versions)
-            raise_version(connection, stored)
-            assert_active(connection, self.table)
-        return {each: deleted.get(self.table, Counter[str]())[each] for each in stored}
-
-    def update_metadata(
-        self, document: Document, within: Within | None = None, check: Check | None = None
-    ) -> dict[str, int]:
-        """Write a document's metadata to its row and its nodes, in one transaction; vectors stay.
-
-        Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
-        numbers move with the first line of the text.
-
-        Returns:
-            Its number of nodes; empty, with nothing written, if another process had already written just this.
-        """
-        rows = self._nodes
-        inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
-        with writing(self.engine, f"updating {document.name}") as connection:
-            lock_documents(connection, [document.id])
-            if document_rows.is_written(connection, document):
-                return {}
-            if check:
-                check(connection, [document.id])
-            facts = self._facts_of(document, document_rows.first_line(connection, document.id))
-            patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
-            versions = document_rows.write_documents(connection, [document], keep=self._versions_kept)
-            self._drop_elsewhere(connection, [document.id])
-            whole = func.jsonb_set(
-                rows.c.metadata_.op("||")(facts), "{_node_content}", func.to_jsonb(cast(patched, String))
-            )
-            of_it = self._key("document_id") == document.id
-            changed = connection.execute(update(rows).where(of_it).values(metadata_=whole))
-            if within:
-                within(connection, versions)
-            raise_version(connection, [document.id])
-            assert_active(connection, self.table)
-        return {document.id: int(changed.rowcount)}
-
-    def _facts_of(self, document: Document, first_line: int) -> ColumnElement[Any]:
-        """The document's part of a node's metadata, as JSONB; `first_line` is that of the stored text.
-
-        The facts of a repository are its document's, with the node's own project; those of other kinds are the node's.
-        """
-        facts = {name: getattr(document, name) for name in NODE_METADATA_OF_DOCUMENT}
-        stored, moved = self._nodes.c.metadata_, document.first_line - first_line
-        lines = [(name, cast(stored[name].astext, Integer) + moved) for name in ("line_start", "line_end")]
-        patch = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
-        if (repository := repository_of(document.metadata)) is None:
-            return patch
-        described = stored["facts"].op("||")(
-            cast(repository.model_dump(mode="json", exclude={"project", "details"}), JSONB)
-        )
-        whole = patch.op("||")(func.jsonb_build_object("facts", described))
-        return case((stored["facts"]["type"].astext == repository.type, whole), else_=patch)
-
-
-class _Prepared(NamedTuple):
+class PreparedRows(NamedTuple):
     """A new version with the rows of its terms and the signatures of its texts."""
 
     new: Replacement
     segments: Sequence[Mapping[str, Any]]
     members: Sequence[Member]
+
+
+def replace_documents(
+    store: NodeReader, new: Sequence[Replacement], within: Within | None = None, check: Check | None = None
+) -> dict[str, int]:
+    """Write new versions of documents with their nodes in one transaction; the old versions are kept for undo.
+
+    Args:
+        new: The new versions, one a document.
+        within: Called before the commit with the open connection and, for each document that is written, the id of
+            the version that was kept, for the run's own rows.
+        check: Called with the documents that are about to be written.
+
+    Returns:
+        The number of nodes of each document that was written; another process had already written the others
+        equally.
+
+    Raises:
+        StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
+        ServiceUnavailable: If the database cannot be reached; nothing is written.
+    """
+    prepared = [prepare_rows(store, one) for one in new]  # what takes long is done before anything is locked
+    first = new[0].document.name if new else ""
+    named = first if len(new) == 1 else f"{first} and {len(new) - 1} other documents"
+    with writing(store.engine, f"writing {named}") as connection:
+        ids = [one.document.id for one in new]
+        lock_documents(connection, ids)
+        stored = document_rows.index_states(connection, ids, store.table)
+        changed = [each for each in prepared if stored.get(each.new.document.id) != each.new.state]
+        if changed:
+            if check:
+                check(connection, [each.new.document.id for each in changed])
+            write_locked(store, connection, changed, within)
+    return {each.new.document.id: len(each.new.nodes) for each in changed}
+
+
+def prepare_rows(store: NodeReader, new: Replacement) -> PreparedRows:
+    """Check a new version, and make the rows that are derived from its nodes.
+
+    Raises:
+        StoreError: If a span, an id or a vector breaks the contract.
+    """
+    _assert_contract(new, store.dimension)
+    document, nodes = new.document, new.nodes
+    segments = [
+        {"node_table": store.table, "node_id": node.node_id, "document_id": document.id,
+         "tokeniser": TOKENISER_VERSION, "tokens": segment(node, document.mime)}
+        for node in nodes
+    ]  # fmt: skip
+    return PreparedRows(new, segments, list(members_of(document.id, document.mime, nodes)))
+
+
+def write_locked(
+    store: NodeReader, connection: Connection, prepared: Sequence[PreparedRows], within: Within | None
+) -> None:
+    """Write locked documents with all that is derived from them, and raise the corpus version."""
+    new = [each.new for each in prepared]
+    ids = [one.document.id for one in new]
+    versions = document_rows.write_documents(connection, [one.document for one in new], keep=store.versions_kept)
+    _drop_elsewhere(store, connection, ids)
+    _swap_nodes(store, connection, prepared)
+    write_facts(connection, {one.document.id: one.nodes for one in new})
+    write_families(connection, ids, [member for each in prepared for member in each.members])
+    _finish(store, connection, versions, within)
+
+
+def _finish(
+    store: NodeReader, connection: Connection, versions: Mapping[str, int | None], within: Within | None
+) -> None:
+    """Write the run's own rows, and raise the corpus version."""
+    if within:
+        within(connection, versions)
+    raise_version(connection, list(versions))
+    assert_active(connection, store.table)
+
+
+def index_document(store: NodeReader, new: Replacement) -> bool:
+    """Write the nodes of a stored document to this table, which is not active, in one transaction.
+
+    The document's row, its facts and its families stay those of the active table until this one is promoted. The
+    corpus version stays too, as nothing changes for a search.
+
+    Returns:
+        False, with nothing written, if the document is gone or has changed since it was read.
+
+    Raises:
+        ConfigError: If this table is active by now, or is gone.
+        StoreError: If a span, an id or a vector breaks the contract, or the database refuses.
+        ServiceUnavailable: If the database cannot be reached.
+    """
+    prepared = prepare_rows(store, new)
+    with writing(store.engine, f"writing {new.document.name} for another embedding model") as connection:
+        lock_documents(connection, [new.document.id])
+        assert_inactive(connection, store.table)
+        if not document_rows.is_as_read(connection, new.document):
+            return False
+        _swap_nodes(store, connection, [prepared])
+    return True
+
+
+def _assert_contract(one: Replacement, dimension: int) -> None:
+    document, nodes, vectors = one.document, one.nodes, one.vectors
+    if not nodes:
+        raise StoreError(f"{document.name} has no nodes.", hint="A document without text is a failure, not empty.")
+    if len({node.node_id for node in nodes}) != len(nodes):
+        raise StoreError(f"Two nodes of {document.name} have the same id.")
+    for node, windows in zip(nodes, vectors, strict=True):
+        start, end, ordinal = (node.metadata[name] for name in ("start", "end", "ordinal"))
+        if node.metadata["document_id"] != document.id or document.text[start:end] != node.text:
+            raise StoreError(f"Node {ordinal} of {document.name} is not its span {start}:{end}.")
+        if windows.ndim != 2 or not len(windows) or windows.shape[1] != dimension:
+            raise StoreError(f"Node {ordinal} of {document.name} has no {dimension}-d vector.")
+        if not np.isfinite(windows).all():
+            raise StoreError(f"A vector of node {ordinal} of {document.name} is not finite.")
+
+
+def _swap_nodes(store: NodeReader, connection: Connection, prepared: Sequence[PreparedRows]) -> None:
+    """Replace the documents' nodes, vectors, terms and index rows in this table."""
+    new = [each.new for each in prepared]
+    _delete_nodes(connection, [one.document.id for one in new], store.table)
+    nodes = [row for one in new for row in zip(one.nodes, one.vectors, strict=True)]
+    store.append(connection, nodes, [row for one in new for row in _placed(one.nodes, one.vectors)])
+    append_rows(connection, tables.lexical_segments, [row for each in prepared for row in each.segments])
+    rows = [
+        {"document_id": one.document.id, "node_table": store.table, "content_sha": one.document.content_sha,
+         "recipe": one.made_by.recipe, "parser": one.made_by.parser, "nodes": len(one.nodes),
+         "covered": covered_characters(one.document.text, one.nodes),
+         "characters": sum(map(len, one.document.text.split()))}
+        for one in new
+    ]  # fmt: skip
+    document_rows.write_indexes(connection, store.table, rows)
+
+
+def _drop_elsewhere(store: NodeReader, connection: Connection, document_ids: Sequence[str]) -> None:
+    """Delete the documents from the tables of other models, which would keep nodes of the older text."""
+    for other in other_tables(connection, document_ids, but=store.table):
+        _delete_nodes(connection, document_ids, other)
+        document_rows.delete_indexes(connection, document_ids, other)
+
+
+def _delete_nodes(connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
+    """Delete the nodes of documents, and count them by document."""
+    segments = tables.lexical_segments
+    connection.execute(
+        delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
+    )
+    rows = node_rows(node_table)
+    owner = rows.c.metadata_["document_id"].astext
+    return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
+
+
+def remove_documents(
+    store: NodeReader, document_ids: Sequence[str], within: Within | None = None, check: Check | None = None
+) -> dict[str, int]:
+    """Delete documents with their nodes in every table, in one transaction; their versions are kept for undo.
+
+    Returns:
+        The number of nodes in this table of each document that was stored.
+    """
+    count = f"{len(document_ids)} documents"
+    named = f"document {document_ids[0]}" if len(document_ids) == 1 else count
+    with writing(store.engine, f"removing {named}") as connection:
+        lock_documents(connection, document_ids)
+        stored = document_rows.existing_ids(connection, document_ids)
+        if check:
+            check(connection, stored)
+        return remove_locked(store, connection, stored, within)
+
+
+def remove_locked(
+    store: NodeReader, connection: Connection, stored: Sequence[str], within: Within | None
+) -> dict[str, int]:
+    """Delete locked documents that are stored."""
+    deleted = {each: _delete_nodes(connection, stored, each) for each in every_table(connection)}
+    if stored:
+        forget_families(connection, stored)
+        forget_headers(connection, stored)
+        versions = document_rows.delete_documents(connection, stored, keep=store.versions_kept)
+        _finish(store, connection, versions, within)
+    return {each: deleted.get(store.table, Counter[str]())[each] for each in stored}
+
+
+def update_metadata(
+    store: NodeReader, document: Document, within: Within | None = None, check: Check | None = None
+) -> dict[str, int]:
+    """Write a document's metadata to its row and its nodes, in one transaction; vectors stay.
+
+    Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
+    numbers move with the first line of the text.
+
+    Returns:
+        Its number of nodes; empty, with nothing written, if another process had already written just this.
+    """
+    rows = node_rows(store.table)
+    inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
+    with writing(store.engine, f"updating {document.name}") as connection:
+        lock_documents(connection, [document.id])
+        if document_rows.is_written(connection, document):
+            return {}
+        if check:
+            check(connection, [document.id])
+        facts = _facts_of(document, rows.c.metadata_, document_rows.first_line(connection, document.id))
+        patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
+        versions = document_rows.write_documents(connection, [document], keep=store.versions_kept)
+        _drop_elsewhere(store, connection, [document.id])
+        whole = func.jsonb_set(
+            rows.c.metadata_.op("||")(facts), "{_node_content}", func.to_jsonb(cast(patched, String))
+        )
+        of_it = rows.c.metadata_["document_id"].astext == document.id
+        changed = connection.execute(update(rows).where(of_it).values(metadata_=whole))
+        _finish(store, connection, versions, within)
+    return {document.id: int(changed.rowcount)}
+
+
+def _facts_of(document: Document, stored: ColumnElement[Any], first_line: int) -> ColumnElement[Any]:
+    """The document's part of a node's metadata, as JSONB; `first_line` is that of the stored text.
+
+    The facts of a repository are its document's, with the node's own project; those of other kinds are the node's.
+    """
+    facts = {name: getattr(document, name) for name in NODE_METADATA_OF_DOCUMENT}
+    moved = document.first_line - first_line
+    lines = [(name, cast(stored[name].astext, Integer) + moved) for name in ("line_start", "line_end")]
+    patch = cast(facts, JSONB).op("||")(func.jsonb_build_object(*(part for pair in lines for part in pair)))
+    if (repository := repository_of(document.metadata)) is None:
+        return patch
+    described = stored["facts"].op("||")(
+        cast(repository.model_dump(mode="json", exclude={"project", "details"}), JSONB)
+    )
+    whole = patch.op("||")(func.jsonb_build_object("facts", described))
+    return case((stored["facts"]["type"].astext == repository.type, whole), else_=patch)
 
 
 def _placed(nodes: Sequence[TextNode], vectors: Sequence[Vectors]) -> list[dict[str, Any]]:

@@ -32,9 +32,9 @@ from pipelines.store.filters import storable
 from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.metadata_filters import metadata_condition
-from pipelines.store.node_reader import as_floats, read_node
+from pipelines.store.node_reader import NodeReader, as_floats, read_node
 from pipelines.store.node_table import NodeTable, node_table, pooled
-from pipelines.store.node_writer import NodeWriter, Within
+from pipelines.store.node_writer import Within, prepare_rows, remove_documents, remove_locked, write_locked
 from pipelines.store.runs import LoggedItem, finish_run, open_run, write_items
 from pipelines.store.schema import document_indexes, documents
 from pipelines.store.versions import last_visibility
@@ -81,7 +81,7 @@ def snapshot_folder_of(settings: Settings, database: Database, name: str) -> Pat
     return settings.home.resolve() / "lexical" / where / name
 
 
-class FootnoteVectorStore(NodeWriter):
+class FootnoteVectorStore(NodeReader):
     """A PGVectorStore on Footnote's tables: the store of Footnote itself, and of any LlamaIndex program.
 
     `add` writes whole documents, which are searched by vector and BM25, audited, listed and rolled back like ingested
@@ -91,7 +91,7 @@ class FootnoteVectorStore(NodeWriter):
     """
 
     def __init__(self, engine: Engine, table: str, dimension: int, *, versions_kept: int = 5) -> None:
-        NodeTable.__init__(self, engine, table, dimension)  # to mypy's plugin, NodeWriter has PGVectorStore's arguments
+        NodeTable.__init__(self, engine, table, dimension)  # to mypy's plugin, NodeReader has PGVectorStore's arguments
         self._versions_kept = versions_kept
 
     def add(self, nodes: Sequence[BaseNode], **add_kwargs: Any) -> list[str]:
@@ -286,12 +286,12 @@ class FootnoteVectorStore(NodeWriter):
                 kept.pop(node_id, None)
             if not kept:
                 if stored:
-                    self._remove(connection, [document_id], run.recorder("removed", [stored]))
+                    remove_locked(self, connection, [document_id], run.recorder("removed", [stored]))
                 return
             was_private = not stored and last_visibility(connection, document_id) == "private"
             new = replacement(document_id, stored, list(kept.values()), private=was_private)
             record = run.recorder("updated" if stored else "added", [new.document], len(kept))
-            self._write(connection, [self._prepared(new)], record)
+            write_locked(self, connection, [prepare_rows(self, new)], record)
 
     def _delete_documents(self, document_ids: Sequence[str]) -> None:
         d, wanted = documents.c, storable(document_ids)
@@ -299,7 +299,7 @@ class FootnoteVectorStore(NodeWriter):
         stored = self._now("reading what is stored", select(*columns).where(d.id.in_(wanted)))
         if stored:
             with self._run("remove", sorted({row.source for row in stored})) as run:
-                self.remove([row.id for row in stored], run.recorder("removed", stored))
+                remove_documents(self, [row.id for row in stored], run.recorder("removed", stored))
 
     def _now(self, doing: str, statement: Executable) -> Sequence[Row[Any]]:
         """All rows of a statement, of what is stored by now, inside a read snapshot too."""

@@ -10,6 +10,7 @@ import pytest
 from config.settings import Settings
 from pipelines.query.answerers.corpus import DOCUMENT_LIST
 from pipelines.query.engine import QueryEngine, build_query_engine
+from pipelines.store.node_writer import replace_documents
 from pipelines.types import Filters
 from tests.conftest import MakeSettings
 from tests.shell import Shell
@@ -35,7 +36,7 @@ def engine(stock: MakeSettings) -> QueryEngine:
 def shelved(settings: Settings) -> QueryEngine:
     made = build_query_engine(settings)
     for name, body, facts in SHELF:
-        made.store.replace([replacement_of(make_document(name, body, **facts), made.settings)])
+        replace_documents(made.store, [replacement_of(make_document(name, body, **facts), made.settings)])
     return made
 
 
@@ -105,7 +106,7 @@ def test_a_post_mentions_what_its_title_or_its_tags_say_in_any_form_of_the_word(
     tagged = make_document(
         "clay.md", "It dries slowly.", category="blog", title="Measuring clay", metadata={"tags": ["evaluation", "mud"]}
     )
-    engine.store.replace([replacement_of(tagged, engine.settings)])
+    replace_documents(engine.store, [replacement_of(tagged, engine.settings)])
     engine.indexes.refresh("owner")
     for topic in ("evaluation", "evaluating", "mud", "measuring clay"):
         answer = engine.ask(f"Which posts are about {topic}?")
@@ -121,7 +122,7 @@ def test_a_list_that_is_cut_says_so(settings: Settings) -> None:
     engine = shelved(settings)
     for n in range(11):
         note = make_document(f"note{n}.md", f"# Note {n}\n\nA chisel of {n} mm.", category="generic")
-        engine.store.replace([replacement_of(note, engine.settings)])
+        replace_documents(engine.store, [replacement_of(note, engine.settings)])
     engine.indexes.refresh("owner")
     for question, said in [
         ("Which documents mention chisels?", "11 documents mention “chisels”. The first 10:"),
@@ -162,7 +163,7 @@ def test_who_wrote_a_document_and_when_is_told_by_its_own_data(settings: Setting
     engine = shelved(settings)
     note = make_document("lens.md", "# Lens\n\nThe lens weighs three tonnes.", title="Lens", author="Tove Lind",
                          published_at=datetime(2022, 8, 19, tzinfo=UTC))  # fmt: skip
-    engine.store.replace([replacement_of(note, engine.settings)])
+    replace_documents(engine.store, [replacement_of(note, engine.settings)])
     assert "by Tove Lind" in engine.ask("Who is the author of Lens?").answer
     assert "of 2022-08-19" in engine.ask("When was Lens published?").answer
     assert engine.ask("Who wrote Warping a loom?").model != DOCUMENT_LIST

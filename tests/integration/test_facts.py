@@ -24,7 +24,7 @@ from pipelines.query.careers.people import corpus_projects, group_people
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
-from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.node_writer import NodeRecipe, Replacement, remove_documents, replace_documents, update_metadata
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
 from tests.stored import make_document
@@ -73,7 +73,7 @@ def put(engine: QueryEngine, name: str, text: str, records: list[tuple[Any, str]
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("generic", "r"))])
+    replace_documents(engine.store, [Replacement(made, nodes, vectors, NodeRecipe("generic", "r"))])
     engine.indexes.refresh("owner")
     engine.indexes.refresh("visitor")
     return made
@@ -130,7 +130,7 @@ def test_facts_are_read_for_filters_and_an_audience(engine: QueryEngine) -> None
 def test_a_document_that_is_replaced_states_only_its_new_facts(engine: QueryEngine) -> None:
     put(engine, "resume.txt", "Ann Lee, sailor", [(PersonFacts(name="Ann Lee"), "Ann Lee")])
     assert [fact.record.type for fact in read_facts(engine.store, Filters(), "owner")] == ["person"]
-    engine.store.remove(["id-resume.txt"])
+    remove_documents(engine.store, ["id-resume.txt"])
     assert read_facts(engine.store, Filters(), "owner") == []
 
 
@@ -301,9 +301,9 @@ def test_new_metadata_of_a_repository_leaves_its_project(engine: QueryEngine) ->
     )
     nodes = make_nodes(made, [Piece(0, len(text), facts=project)], "markdown", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    engine.store.replace([Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
+    replace_documents(engine.store, [Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
     starred = {"repository": host.model_copy(update={"stars": 2}).model_dump()}
-    engine.store.update_metadata(made.with_(metadata=starred, meta_sha="new"))
+    update_metadata(engine.store, made.with_(metadata=starred, meta_sha="new"))
     (node,) = engine.store.get_nodes([nodes[0].node_id])
     assert RepositoryFacts.model_validate(node.metadata["facts"]) == host.model_copy(
         update={"stars": 2, "project": project}

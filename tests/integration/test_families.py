@@ -13,6 +13,7 @@ from pipelines.query.cited_documents import with_identical_documents
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger
 from pipelines.store.near_duplicates import families_of
+from pipelines.store.node_writer import remove_documents, replace_documents
 from pipelines.store.schema import families
 from tests.stored import make_document, replacement_of
 from tests.unit.query.builders import hit
@@ -33,7 +34,7 @@ def engine(settings: Settings) -> QueryEngine:
 
 def put(engine: QueryEngine, name: str, body: str, **facts: Any) -> None:
     made = make_document(f"{name}.md", body, id=name, title=name, **facts)
-    engine.store.replace([replacement_of(made, engine.settings)])
+    replace_documents(engine.store, [replacement_of(made, engine.settings)])
 
 
 def groups(engine: QueryEngine, kind: str = "document") -> set[frozenset[str]]:
@@ -77,7 +78,7 @@ def test_a_bridge_joins_two_families_and_its_removal_parts_them(engine: QueryEng
     assert groups(engine) == {frozenset("z"), frozenset("y")}
     put(engine, "b", " ".join(middle))
     assert groups(engine) == {frozenset("zby")}
-    engine.store.remove(["b"])
+    remove_documents(engine.store, ["b"])
     assert groups(engine) == {frozenset("z"), frozenset("y")}
 
 
@@ -94,7 +95,7 @@ def test_families_do_not_depend_on_what_came_and_went_before(engine: QueryEngine
     for _ in range(40):
         name = chosen.choice("abcdefgh")
         if name in now and chosen.random() < 0.3:
-            engine.store.remove([name])
+            remove_documents(engine.store, [name])
             now.pop(name)
         else:
             cut = chosen.randrange(0, 40, 8)

@@ -34,7 +34,7 @@ from pipelines.store.embedding_models import (
     stored_models,
 )
 from pipelines.store.node_table import node_table
-from pipelines.store.node_writer import Replacement
+from pipelines.store.node_writer import Replacement, index_document
 from pipelines.store.promotion import drop, promote
 from pipelines.store.read_snapshot import read_snapshot
 from pipelines.store.vector_store import FootnoteVectorStore, build_vector_store, snapshot_folder
@@ -160,16 +160,16 @@ def test_a_document_that_changes_while_it_is_added_is_added_as_it_is_then(
     filled: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reembedding = build_reembedding(filled, B)
-    index, changed = FootnoteVectorStore.index, list[int]()
+    changed = list[int]()
 
     def change_first(store: Any, new: Replacement) -> bool:
         if not changed:
             changed.append(1)
             (folder / new.document.name).write_text("# New\n\nA wholly new text about walnuts.\n")
             ingest(filled, [str(folder)])
-        return index(store, new)
+        return index_document(store, new)
 
-    monkeypatch.setattr(FootnoteVectorStore, "index", change_first)
+    monkeypatch.setattr("pipelines.ingestion.reindex.index_document", change_first)
     assert reembedding.run().documents == 4
     aside = build_engine_aside(filled, reembedding.ingestion.database, B)
     assert "walnuts" in aside.search("walnuts").results[0].text
@@ -585,16 +585,16 @@ def test_without_topics_the_questions_that_were_asked_are_compared(filled: Setti
 
 
 def test_a_half_filled_table_is_compared_as_it_is_at_the_time(filled: Settings) -> None:
-    database, index, written = open_database(filled), FootnoteVectorStore.index, list[object]()
+    database, written = open_database(filled), list[object]()
 
     def index_one(store: FootnoteVectorStore, new: Replacement) -> bool:
         if written:
             raise KeyboardInterrupt
         written.append(new)
-        return index(store, new)
+        return index_document(store, new)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(FootnoteVectorStore, "index", index_one)
+        patch.setattr("pipelines.ingestion.reindex.index_document", index_one)
         with pytest.raises(KeyboardInterrupt):
             add(filled)
     half = build_engine_aside(filled, database, B).search(QUESTION, top_n=10, record=False).results

@@ -11,6 +11,7 @@ from pipelines.errors import RetrievalError
 from pipelines.facts import JobFacts
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
+from pipelines.store.node_writer import replace_documents
 from pipelines.types import Filters
 from tests.stored import make_document, replacement_of
 
@@ -32,7 +33,7 @@ def put(engine: QueryEngine, name: str, body: str, company: str = "", **facts: A
     new = replacement_of(make_document(name, body, **facts), engine.settings)
     if company:
         new.nodes[0].metadata["facts"] = JobFacts(company=company).model_dump()
-    engine.store.replace([new])
+    replace_documents(engine.store, [new])
 
 
 @pytest.fixture

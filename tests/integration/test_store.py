@@ -16,7 +16,13 @@ from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading
 from pipelines.store.documents import passages
 from pipelines.store.model_caches import cache_vectors, cached_vectors
-from pipelines.store.node_writer import Replacement
+from pipelines.store.node_writer import (
+    Replacement,
+    index_document,
+    remove_documents,
+    replace_documents,
+    update_metadata,
+)
 from pipelines.store.schema import document_versions, documents
 from pipelines.store.vector_store import FootnoteVectorStore as Store
 from pipelines.store.vector_store import build_vector_store
@@ -40,7 +46,7 @@ def new_version(made: Document, settings: Settings) -> Replacement:
 
 
 def put(store: Store, settings: Settings, made: Document) -> bool:
-    return bool(store.replace([new_version(made, settings)]))
+    return bool(replace_documents(store, [new_version(made, settings)]))
 
 
 def dense(store: Store, settings: Settings, question: str, **bound) -> list[str]:
@@ -97,7 +103,7 @@ def test_a_node_that_is_not_its_span_is_refused_and_nothing_is_written(store: St
     new = new_version(document(), settings)
     new.nodes[0].set_content("something else")
     with pytest.raises(StoreError, match="is not its span"):
-        store.replace([new])
+        replace_documents(store, [new])
     assert store.count() == 0
 
 
@@ -106,7 +112,7 @@ def test_a_node_without_a_usable_vector_is_refused(store: Store, settings: Setti
     new = new_version(document(), settings)
     vectors = [np.asarray(vector, dtype=np.float32), *new.vectors[1:]]
     with pytest.raises(StoreError):
-        store.replace([replace(new, vectors=vectors)])
+        replace_documents(store, [replace(new, vectors=vectors)])
     assert store.count() == 0
 
 
@@ -114,11 +120,11 @@ def test_a_node_of_several_windows_is_found_once_by_its_best(store: Store, setti
     made = document(body="One node.")
     new = new_version(made, settings)
     other = build_embed_model(settings).get_query_embedding("zebra")
-    store.replace([replace(new, vectors=[np.vstack([new.vectors[0], [other]]).astype(np.float32)])])
+    replace_documents(store, [replace(new, vectors=[np.vstack([new.vectors[0], [other]]).astype(np.float32)])])
     hits = store.dense(other, 5, look=40, **OWNER)
     assert [(hit.node.text, round(hit.score, 3)) for hit in hits] == [("One node.", 1.0)]
     assert store.count() == 1
-    store.remove([made.id])
+    remove_documents(store, [made.id])
     with store.engine.connect() as connection:
         assert connection.execute(text(f"SELECT count(*) FROM {store.table}_windows")).scalar() == 0
 
@@ -131,7 +137,7 @@ def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: St
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):
-        store.replace([new_version(new, settings)], within=fail)
+        replace_documents(store, [new_version(new, settings)], within=fail)
     assert dense(store, settings, "words") == ["Old words."]
     assert audit(store.engine)["violations"] == []
 
@@ -139,7 +145,7 @@ def test_a_failure_inside_the_transaction_leaves_the_old_version_whole(store: St
 def test_removing_takes_the_nodes_and_keeps_a_version(store: Store, settings: Settings) -> None:
     made = document()
     put(store, settings, made)
-    assert store.remove([made.id])[made.id] > 0
+    assert remove_documents(store, [made.id])[made.id] > 0
     assert store.count() == 0
     assert store.segments("owner") == []
     with store.engine.connect() as connection:
@@ -152,7 +158,7 @@ def test_metadata_changes_reach_rows_and_nodes_but_no_vector(store: Store, setti
     put(store, settings, made)
     before = _vectors(store)
     changed = made.with_(visibility="private", author="Ann", meta_sha="of-ann")
-    store.update_metadata(changed)
+    update_metadata(store, changed)
     assert dense(store, settings, "Go", audience="visitor") == []
     assert store.window(made.id, 0, 0, **OWNER)[0].metadata["visibility"] == "private"
     assert _vectors(store) == before
@@ -283,7 +289,7 @@ def test_another_dimension_lands_in_its_own_table(make_settings: Callable[..., S
     with store.engine.connect() as connection:
         stored = document_rows.load_document(connection, document().id, "owner")
     assert stored is not None
-    assert other.index(new_version(stored, wide))
+    assert index_document(other, new_version(stored, wide))
     assert (other.count(), store.count()) == (2, 2)
 
 
