@@ -107,7 +107,7 @@ def _say_offers(offered: Iterable[str], model: str, *, answered: bool) -> None:
 
 def _asked(settings: "Settings", question: str, filters: "Filters", after: Sequence[str]) -> dict[str, Any]:
     """The question, the filters, and the turns before it, which the server answers first."""
-    from app.remote import ask_server
+    from app.cli.remote import ask_server
 
     narrowed = filters.given
     turns: list[dict[str, str]] = []
@@ -120,7 +120,7 @@ def _asked(settings: "Settings", question: str, filters: "Filters", after: Seque
 
 def _ask_server(settings: "Settings", asked: Mapping[str, Any], *, stream: bool, as_json: bool) -> None:
     """Ask a running server, and print what it answers as if it had been asked here."""
-    from app.remote import ask_server
+    from app.cli.remote import ask_server
 
     stream = stream and not as_json and output.console.is_terminal
     shown, answer = "", dict[str, Any]()

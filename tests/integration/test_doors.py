@@ -170,7 +170,7 @@ def test_the_command_line_asks_a_running_server(
 
 
 def test_a_question_to_a_server_loads_no_heavy_library() -> None:
-    code = "import sys, app.cli, app.remote, app.wording, app.cli.rows, pipelines.query.layout; print(*sys.modules)"
+    code = "import sys, app.cli.remote, app.wording, app.cli.rows, pipelines.query.layout; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     heavy = {"llama_index", "numpy", "sqlalchemy", "psycopg2", "onnxruntime", "streamlit", "httpx", "starlette"}
     assert not heavy & set(loaded.split())
