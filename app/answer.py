@@ -28,12 +28,12 @@ def answer_data(exchange: Exchange) -> dict[str, Any]:
     answer = exchange.answer
     return {
         "blocks": _blocks(exchange, blocks) or _unverified(exchange),
-        "disputes": [_dispute(exchange, conflict) for conflict in answer.conflicts] if answer else [],
+        "disputes": [_dispute(exchange, conflict) for conflict in exchange.conflicts],
         "alerts": list(alerts(exchange)),
         "line": line_under(exchange),
         "trace": answer.trace_id if answer else "",
         "how": [list(pair) for pair in how_made(answer)] if answer else [],
-        "abstains": answer is not None and not answer.answered,
+        "abstains": exchange.abstains,
         "groups": [group for group in source_groups(exchange) if group["documents"]],
     }
 
@@ -49,7 +49,7 @@ def blocks_in(exchange: Exchange) -> list[AnswerBlock]:
     """
     answer = exchange.answer
     found = blocks_of(answer.answer, [sentence.text for sentence in exchange.sentences]) if answer else []
-    gone = {index for conflict in answer.conflicts for index in _repeated(exchange, conflict)} if answer else set()
+    gone = {index for conflict in exchange.conflicts for index in _repeated(exchange, conflict)}
     kept = [
         block._replace(lines=tuple(line for line in block.lines if not set(line) <= gone)) if block.lines else block
         for block in found
@@ -151,12 +151,8 @@ def _sentence(exchange: Exchange, line: Sequence[int], index: int, numbers: dict
         "tag": _TAGS.get(sentence.verdict, ""),
         "tip": f"{tick}{finding.capitalize()}",
         "marks": [_mark(exchange, n, run, numbers) for n in sentence.citations],
-        "dispute": next((at for at, each in enumerate(_conflicts(exchange)) if _is_side(sentence, each)), None),
+        "dispute": next((at for at, each in enumerate(exchange.conflicts) if _is_side(sentence, each)), None),
     }
-
-
-def _conflicts(exchange: Exchange) -> Sequence[Conflict]:
-    return exchange.answer.conflicts if exchange.answer else ()
 
 
 def _is_side(sentence: Sentence, conflict: Conflict) -> bool:
@@ -310,7 +306,7 @@ def _spent(answer: Answer) -> Iterator[str]:
 def source_groups(exchange: Exchange) -> list[dict[str, Any]]:
     """The cited places, then those that were only read; folded from the fifth on."""
     numbers = exchange.numbers()
-    if exchange.answer and not exchange.answer.answered:
+    if exchange.answer and exchange.abstains:
         nearest = list(exchange.sources.values())
         return [_group("near", near_heading(exchange.answer.model), nearest, numbers)]
     cited = exchange.cited()

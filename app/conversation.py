@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pipelines.answers import Answer, Citation, Footnote, Preview, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Citation, Conflict, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
 from pipelines.query.answerers.overview import OVERVIEW
 from pipelines.query.engine import Event
@@ -12,6 +12,7 @@ from pipelines.store.conversations import Message, MessageState
 from pipelines.types import Filters, Turn
 
 NO_FILTERS = Filters()
+_STORED = ("question", "filters", "reader", "answer", "problem", "waits_for", "id")  # as a message has them, too
 EXTRACTIVE = "Extractive: sentences quoted verbatim"
 
 
@@ -53,38 +54,26 @@ class Exchange:
     @classmethod
     def of(cls, message: Message) -> "Exchange":
         """The exchange that a stored message is."""
-        answer = message.answer
+        answer, kept = message.answer, {name: getattr(message, name) for name in _STORED}
         return cls(
-            question=message.question,
+            **kept,
             pieces=list(message.pieces) or ([answer.answer] if answer else []),
             sentences=list(answer.sentences) if answer else [],
             sources={source.n: source for source in (answer.sources or answer.nearest if answer else message.sources)},
-            answer=answer,
-            problem=message.problem,
-            filters=message.filters,
             before=message.turns,
-            reader=message.reader,
             has_follow_ups=bool(answer and answer.follow_ups),
-            id=message.id,
             is_stopped=message.state == "stopped",
-            waits_for=message.waits_for,
         )
 
     def message(self) -> Message:
         """The message that is stored of it."""
         state: MessageState = "stopped" if self.is_stopped else "asked"
         return Message(
-            question=self.question,
-            filters=self.filters,
+            **{name: getattr(self, name) for name in _STORED},
             turns=self.before,
-            reader=self.reader,
             state="answered" if self.answer else "failed" if self.problem else state,
-            answer=self.answer,
             pieces=tuple(self.pieces),
             sources=tuple(self.sources.values()),
-            problem=self.problem,
-            waits_for=self.waits_for,
-            id=self.id,
         )
 
     def begin(self) -> None:
@@ -121,6 +110,16 @@ class Exchange:
                 self.answer = answer
                 self.sentences = list(answer.sentences)
                 self.sources = {source.n: source for source in answer.sources or answer.nearest}
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What its sources disagree about."""
+        return self.answer.conflicts if self.answer else ()
+
+    @property
+    def abstains(self) -> bool:
+        """True if it ended without an answer."""
+        return self.answer is not None and not self.answer.answered
 
     @property
     def stopped(self) -> bool:
@@ -181,11 +180,10 @@ class Exchange:
 
         The sides of a disagreement stand under the first sentence that states one.
         """
-        conflicts = self.answer.conflicts if self.answer else ()
         order = dict[int, None]()
         for sentence in self.sentences:
             order |= dict.fromkeys(sentence.citations)
-            sides = ([side.n for side in conflict.sides] for conflict in conflicts)
+            sides = ([side.n for side in conflict.sides] for conflict in self.conflicts)
             order |= dict.fromkeys(n for each in sides if {*each} & {*sentence.citations} for n in each)
         if self.answer is None:
             order |= dict.fromkeys(piece for piece in self.pieces if isinstance(piece, int))
@@ -200,19 +198,13 @@ class Exchange:
 
     def _disputed(self) -> list[Citation]:
         """The citations of its conflicts."""
-        conflicts = self.answer.conflicts if self.answer else ()
-        return [side for conflict in conflicts for side in conflict.sides]
-
-
-def history(entries: Sequence[Exchange]) -> tuple[Turn, ...]:
-    """The turns of a conversation, in order."""
-    return tuple(entry.turn() for entry in entries)
+        return [side for conflict in self.conflicts for side in conflict.sides]
 
 
 def read_with(question: str, entries: Sequence[Exchange]) -> tuple[Turn, ...]:
     """The turns that a question is read with: those before it; none for one that was suggested, which stands alone."""
     answers = [entry.answer for entry in entries if entry.answer]
-    return () if answers and question in answers[-1].follow_ups else history(entries)
+    return () if answers and question in answers[-1].follow_ups else tuple(entry.turn() for entry in entries)
 
 
 def written_by(answer: Answer) -> str:

@@ -25,7 +25,7 @@ def reader_data(exchange: Exchange, n: int, sentence: int | None, read: Read) ->
     """
     source = exchange.sources[n]
     evidence = exchange.evidence(n, None if sentence is None else run_before(exchange, sentence))
-    is_cited = exchange.answer is None or exchange.answer.answered
+    is_cited = not exchange.abstains
     verdict = exchange.sentences[sentence].verdict if sentence is not None else ""
     return {
         "number": exchange.numbers()[n] if is_cited else None,

@@ -204,13 +204,5 @@ def reader(data: dict[str, Any], on_close: Callable[[], None], **on: Callable[[]
         on_close: Closes it.
         on: What draws its `page`, reports it as `wrong` or takes that back, and brings a version back (`restore`).
     """
-    unknown: dict[str, Any] = {
-        "page": None,
-        "isDrawable": False,
-        "picture": None,
-        "reported": None,
-        "versions": [],
-        "library": "",
-    }
     acts: dict[str, Any] = {f"on_{name}_change": on.get(name, lambda: None) for name in ("page", "wrong", "restore")}
-    _reader(key="reader", data=unknown | data, on_close_change=on_close, **acts, height=1)
+    _reader(key="reader", data=data, on_close_change=on_close, **acts, height=1)

@@ -77,18 +77,12 @@ def read_shelf(database: Database, audience: Audience) -> Shelf:
 
 
 def _shelved(row: dict[str, Any]) -> Shelved:
-    when = row["last_success"]
+    when, names = row["last_success"], "id title uri category nodes coverage year author collection dated".split()
     return Shelved(
-        id=row["id"],
         name=row["document"],
-        title=row["title"],
-        uri=row["uri"],
-        category=row["category"],
-        nodes=row["nodes"],
-        coverage=row["coverage"],
         last_success=datetime.fromisoformat(when) if when else None,
         remark=row["reason"] if row["state"] == "indexed" else "",
-        **{name: row[name] for name in ("year", "author", "collection", "dated")},
+        **{name: row[name] for name in names},
     )
 
 

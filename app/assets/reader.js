@@ -21,9 +21,11 @@ function pages(blocks) {
   return made;
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const known = parentElement.querySelector("dialog");
-  const dialog = known ?? parentElement.appendChild(make("dialog", "fn-reader"));
+const UNKNOWN = { page: null, isDrawable: false, picture: null, reported: null, versions: [], library: "" };
+
+export default function ({ data: known, parentElement, setTriggerValue }) {
+  const data = { ...UNKNOWN, ...known };
+  const dialog = parentElement.querySelector("dialog") ?? parentElement.appendChild(make("dialog", "fn-reader"));
   const isNew = dialog.dataset.name !== data.key;
   const tab = isNew ? "text" : (dialog.dataset.tab ?? "text");
   const focused = [...dialog.querySelectorAll("button, a")].indexOf(document.activeElement);

@@ -27,8 +27,7 @@ def alone_chip(exchange: Exchange, key: str) -> None:
 
 def everywhere_button(exchange: Exchange, key: str) -> None:
     """After an abstention under filters, a button that asks again without them."""
-    answer = exchange.answer
-    if answer is not None and not answer.answered and answer.filters:
+    if exchange.answer and exchange.abstains and exchange.answer.filters:
         st.button("Search everything", key=f"everywhere_{key}", icon=":material/filter_alt_off:",
                   on_click=session.ask_everywhere, args=(exchange.question, exchange.before),
                   help="Takes the filters away, and asks again")  # fmt: skip
