@@ -62,7 +62,7 @@ def _checks(engine: ChatEngine) -> None:
             st.button("Repair", key="repair", icon=":material/build:", on_click=_repair, args=(engine,),
                       help="Rebuilds what is derived from the documents; no text of a document is changed")  # fmt: skip
         if any("footnote reindex" in finding.mend for finding in wrong):
-            st.button("Make the nodes again", key="reindex", icon=":material/refresh:", on_click=render.attempt,
+            st.button("Make the passages again", key="reindex", icon=":material/refresh:", on_click=render.attempt,
                       args=(engine.jobs.reindex,))  # fmt: skip
         st.button("Check again", key="check_again", type="tertiary", on_click=st.session_state.pop,
                   args=("checks", None))  # fmt: skip
@@ -96,7 +96,7 @@ def _figures(engine: ChatEngine) -> None:
         _use(report)
     with volumes:
         rows = [row for row in report["volumes"] if row["day"] == report["volumes"][0]["day"]]
-        st.html(table(("Category", "Documents", "Nodes", "Characters", "Size"),
+        st.html(table(("Category", "Documents", "Passages", "Characters", "Size"),
                       [(row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}",
                         f"{row['characters']:,}", f"{row['bytes'] / 2**20:.1f} MB") for row in rows]))  # fmt: skip
     with feedback:

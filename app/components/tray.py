@@ -143,8 +143,6 @@ def _listed(engine: ChatEngine, job: JobStatus) -> list[JobFile]:
 
 def _row(file: JobFile) -> str:
     """The outcome of a file, and the reason for a failure."""
-    is_new = file.nodes and file.outcome in ("added", "updated")
-    nodes = f", {file.nodes} node{'s' * (file.nodes != 1)}" if is_new else ""
     reason = f'<div class="fn-reason">{escape(with_hint(file.message, file.hint))}</div>' if file.message else ""
     outcome = _OUTCOMES.get(file.outcome, file.outcome)
-    return f'<li class="fn-{file.outcome}"><strong>{escape(file.name)}</strong> {outcome}{nodes}{reason}</li>'
+    return f'<li class="fn-{file.outcome}"><strong>{escape(file.name)}</strong> {outcome}{reason}</li>'
