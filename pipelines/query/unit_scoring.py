@@ -28,6 +28,7 @@ WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
 _MOST_UNITS = 16  # units that are read, and as many again if the reader is sure of none
 _SURE = 0.0  # log-odds of the reader
+_ELSEWHERE = -9.0  # those of a unit about something else
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words
 _FEW_PARTS = 12  # parts of a unit up to which each is read by itself
@@ -165,9 +166,16 @@ def score_units(
 
 
 def score_again(scored: ScoredUnits, wanted: QuestionType, ranking: Sequence[NodeWithScore]) -> ScoredUnits:
-    """The same units, in the same order, scored for another question."""
+    """The same units, in the same order, scored for a part of the question.
+
+    A part that is one of the things that it names is not read again: units that do not tell of it do not answer it.
+    """
     read = [ReadUnit(unit, wanted) for unit in scored.units]
-    answers = scored.scorer.reads(wanted.as_put, [each.text for each in read])
+    if wanted.as_put == scored.wanted.as_put:
+        about = [each.whole.issuperset(wanted.names) for each in read]
+        answers = np.where(about, scored.signals[:, SIGNALS.index("reader")], np.float32(_ELSEWHERE))
+    else:
+        answers = scored.scorer.reads(wanted.as_put, [each.text for each in read])
     return _scored(read, answers, wanted, ranking, scored.scorer)
 
 

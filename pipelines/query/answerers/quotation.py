@@ -139,6 +139,8 @@ def extract(
     quotations = _chosen(scored, first, question, max_sentences)
     if not any(_holds_kind(part, quotations) for part in parts or [question]):
         answers = 0.0  # no number for "how many", no day for "when"
+    if question.is_definition and index_terms(scored.units[scored.best].text).issuperset(question.names):
+        answers = max(answers, ANSWER_FLOOR)  # the nearest words about it tell more than silence
     if question.kind == "how" or asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
     return Extraction(question, tuple(quotations), answers, scored)

@@ -112,6 +112,11 @@ class QuestionType:
         return read(self.text).has("wages")
 
     @property
+    def is_definition(self) -> bool:
+        """True if it only asks what or who the named is: "What is saltlick?"."""
+        return self.kind in ("who", "what") and bool(self.names) and self.asks_nothing
+
+    @property
     def asks_nothing(self) -> bool:
         """True if the question asks nothing about the named things except how they compare."""
         return _COMPARING.issuperset(self.focus)
@@ -143,6 +148,10 @@ def _put_to_owner(text: str, owner: Sequence[str]) -> str:
     """A question with "you" and "your" for its owner's name: "When did you finish your thesis?"."""
     terms, said = owner_terms(owner), read(text).words
     held = [bool(own := tokenise(word.text)) and terms.issuperset(own) for word in said]
+    held = [
+        own or (word.text in words("address-forms") and any(held[at + 1 : at + 2]))
+        for at, (own, word) in enumerate(zip(held, said, strict=True))
+    ]
     put, at = "", 0
     for place, word in enumerate(said):
         if held[place]:
@@ -159,8 +168,8 @@ def question_parts(intent: QueryIntent, whole: QuestionType) -> list[QuestionTyp
     """
     known = _known_terms(intent)
     things = [thing for thing in whole.things if whole.asks_nothing or known.issuperset(thing)]
-    if whole.kind == "comparison" and len(things) > 1:
-        kind: AnswerKind = "what" if whole.asks_nothing else "comparison"
+    if (whole.kind == "comparison" or len(intent.documents) > 1) and len(things) > 1:
+        kind: AnswerKind = "what" if whole.asks_nothing else whole.kind
         focus = () if whole.asks_nothing else whole.focus
         asked = [(thing, frozenset((*thing, *focus))) for thing in things[:_MOST_PARTS]]
         return [replace(whole, kind=kind, names=thing, focus=focus, terms=terms) for thing, terms in asked]

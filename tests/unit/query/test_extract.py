@@ -38,6 +38,9 @@ def overlap(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
     return np.array([8 * share - 4 + min(words, 20) / 100 for share, words in held], np.float32)
 
 
+TWO = "The crane lifts fish, salt, timber and whatever else comes.", "Coal is on the barge."
+FISH = UnitScorer(lambda _: 1.0, lambda _, texts: np.array([6 * ("fish" in text) - 3 for text in texts], np.float32))
+UNSURE = UnitScorer(lambda _: 1.0, lambda _, texts: np.full(len(texts), -4, np.float32))
 NOTHING = classify_question(analyse("?"))
 RULER = UnitScorer(lambda _: 1.0, overlap)
 BARE = UnitScorer(lambda _: 1.0, by_words)
@@ -196,6 +199,22 @@ def test_a_comparison_of_two_things_quotes_a_line_of_each() -> None:
     found = read("Compare Acme and Beta", *lines, limit=2, ruler=READER)
     assert {line.text for line in picks(found)} == set(lines)
     assert read("Compare Acme and Omega", *lines, ruler=READER).answers < 0.5 * found.answers
+
+
+def test_a_question_about_two_documents_quotes_the_best_line_of_each() -> None:
+    intent = replace(
+        analyse("Is it crane or barge: which lifts what?"), documents=("d1", "d2"), names=("crane", "barge")
+    )
+    sources = tuple(source(n, each, document_id=f"d{n}") for n, each in enumerate(TWO, start=1))
+    found = extract(intent, QuotableSources(sources), [], FISH, strength=0.9, max_sentences=6)
+    assert [quotation.unit.source.n for quotation in found.quotations] == [1, 2]
+
+
+def test_what_is_only_named_is_told_of_rather_than_met_with_silence() -> None:
+    text = "Of the six who came, Noemia drove a bus, and so on for many other words that tell nothing."
+    assert read("Who is Noemia?", text, ruler=UNSURE).answers == ANSWER_FLOOR
+    assert read("Who is Petra?", text, ruler=UNSURE).answers < ANSWER_FLOOR
+    assert read("Who paid Noemia?", text, ruler=UNSURE).answers < ANSWER_FLOOR
 
 
 def test_a_request_for_whatever_there_is_quotes_nothing_and_says_why() -> None:

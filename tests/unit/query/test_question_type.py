@@ -97,7 +97,7 @@ def test_a_request_that_names_or_asks_something_is_not_vague(question: str) -> N
 
 
 def parts(question: str, *known: str) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    intent = analyse(question, known=NameIndex((name, "d") for name in known))
+    intent = analyse(question, known=NameIndex((name, f"document of {name}") for name in known))
     return [(part.kind, part.names, part.focus) for part in question_parts(intent, classify_question(intent))]
 
 
@@ -114,6 +114,13 @@ def test_things_to_compare_are_a_part_each() -> None:
     assert parts("Is latemark faster than manualgrep?", "latemark", "manualgrep") == [
         ("comparison", ("latemark",), ("faster",)),
         ("comparison", ("manualgrep",), ("faster",)),
+    ]
+
+
+def test_a_question_about_two_documents_has_a_part_for_each() -> None:
+    assert parts("latemark or manualgrep: which is meant for what?", "latemark", "manualgrep") == [
+        ("what", ("latemark",), ("mean",)),
+        ("what", ("manualgrep",), ("mean",)),
     ]
 
 
@@ -136,6 +143,7 @@ def test_a_follow_up_asks_as_it_was_typed_about_what_was_named_before() -> None:
     [
         ("Where did Ann Blake study?", "Where did you study?"),
         ("What is Ann's boss called, and who hired Blake?", "What is your boss called, and who hired you?"),
+        ("How many tides has Ms Blake read?", "How many tides has you read?"),
         ("Where is the yard?", "Where is the yard?"),
     ],
 )
