@@ -410,7 +410,7 @@ def say_sources_stay(sources: Iterable[str]) -> None:
 
 
 def ensure_sample(settings: "Settings") -> None:
-    """Ingest data/sample when the database holds no document."""
+    """Ingest data/sample when the database holds no document, and try the first questions of the chat."""
     from app.settings import SAMPLE
     from pipelines.ingestion.run import build_ingestion
 
@@ -419,8 +419,7 @@ def ensure_sample(settings: "Settings") -> None:
         return
     say("Ingesting the sample portfolio ...")
     plan = ingestion.plan([str(SAMPLE)])
-    with ingest_progress(len(plan.steps), quiet=False) as advance:
-        render(RunResult(ingestion.run(plan, on_progress=advance), plan))
+    emit_run(ingestion, plan, False, lambda advance: ingestion.run(plan, on_progress=advance))
 
 
 # A watch

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from llama_index.core.schema import QueryBundle
+from sqlalchemy import update
 
+from app.cli.ingest import ensure_sample
 from config.settings import LLMSettings, Settings
 from pipelines.answers import Answer
 from pipelines.evaluation.answers import judge_topic
@@ -14,8 +16,10 @@ from pipelines.ingestion.run import Overrides, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger
+from pipelines.store.database import writing
 from pipelines.store.query_log import latest_queries
 from pipelines.store.questions import read_questions, untried_documents
+from pipelines.store.schema import documents
 from pipelines.types import Filters, Turn
 from tests.fake_openai import FakeOpenAI
 
@@ -181,6 +185,20 @@ def test_what_is_offered_stays_inside_the_filters_and_the_audience(corpus: Path,
     assert only
     assert all("Ann" in question for question in only)
     assert not [each for each in engine.ask(VOLCANO, audience="visitor").follow_ups if "Ann" in each]
+
+
+def test_the_sample_comes_with_questions_that_a_chat_which_is_open_reads(
+    corpus: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = build_query_engine(settings)
+    assert not engine.stored_questions()
+    monkeypatch.setattr("app.settings.SAMPLE", corpus)
+    ensure_sample(settings)
+    assert [each.question for each in engine.stored_questions() if each.is_sure]
+    engine.ask(VOLCANO)
+    with writing(engine.database.engine, "forgetting what was tried") as connection:
+        connection.execute(update(documents).values({"metadata": {}}))
+    assert not engine.stored_questions()
 
 
 def test_a_document_that_changed_is_tried_again(engine: QueryEngine, corpus: Path, settings: Settings) -> None:
