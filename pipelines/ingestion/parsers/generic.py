@@ -22,7 +22,7 @@ class GenericParser(SpanParser):
     """
 
     name: str = "generic"
-    version: int = 6
+    version: int = 7
     characters: int = Field(default=1000, ge=50)
 
     def fits(self, text: str) -> bool:

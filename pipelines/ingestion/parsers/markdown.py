@@ -57,7 +57,7 @@ class MarkdownParser(SpanParser):
     """
 
     name: str = "markdown"
-    version: int = 7
+    version: int = 8
     target_words: int = Field(default=600, ge=20)
     max_words: int = Field(default=800, ge=20)
     overlap_words: int = Field(default=25, ge=0)

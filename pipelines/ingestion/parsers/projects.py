@@ -23,6 +23,7 @@ from pipelines.topics import stated_tags
 from pipelines.types import Block, Document
 
 _FOLDERS = frozenset({"github", "readmes", "repositories"})
+_PROJECT_FOLDERS = frozenset({"projects", "_projects"})  # of pages about one project each
 _MAX_NAME = 80
 _MAX_NAME_WORDS = 5
 _MAX_PURPOSE = 500
@@ -71,12 +72,17 @@ _README_ENDS = (".readme", "-readme", "_readme", " readme")  # of names without 
 
 
 def is_readme(document: Document) -> bool:
-    """True for a README, for the description of a repository without one, and for a file in a folder of READMEs."""
+    """True for a README, for the description of a repository without one, and for a file in a folder of READMEs or of
+    projects.
+    """
     path = PurePosixPath(str(document.metadata.get("path") or document.name))
     if "repository" in document.metadata and not document.metadata.get("path"):
         return True
-    listed = document.category == "github" and "path" not in document.metadata and path.parent.name.lower() in _FOLDERS
-    return is_readme_name(path.stem) or listed
+    if is_readme_name(path.stem):
+        return True
+    folder = path.parent.name.lower()
+    listed = folder in _PROJECT_FOLDERS or (document.category == "github" and folder in _FOLDERS)
+    return listed and "path" not in document.metadata
 
 
 def is_readme_name(stem: str) -> bool:

@@ -91,6 +91,18 @@ def test_one_node_of_a_readme_carries_the_project_and_other_documents_have_none(
     assert not any(node.metadata["facts"] for node in parse(guide))
 
 
+@pytest.mark.parametrize(
+    ("name", "project"),
+    [("projects/loendur.md", "loendur"), ("site/_projects/loendur.md", "loendur"), ("loendur.md", None)],
+)
+def test_a_page_in_a_folder_of_projects_describes_one(load_bytes, name, project) -> None:
+    document = load_bytes(b"# loendur\n\nloendur counts k-mers of three genomes.\n\n## End\n\nApache-2.0\n", name)
+    records = document_records(document)
+    assert [record.name for record in records if isinstance(record, ProjectFacts)] == [project][: bool(project)]
+    licences = [record.value for record in records if isinstance(record, ProjectDetail) and record.about == "licence"]
+    assert licences == ["Apache-2.0"][: bool(project)]
+
+
 def test_a_repository_keeps_its_facts_on_every_node_and_names_its_project_on_one(load_bytes) -> None:
     text = "# Kelp\n\nA map server.\n\n## Usage\n\n" + "It draws islands. " * 20
     host = RepositoryFacts(name="kelp", language="Rust", topics=("islands",))
