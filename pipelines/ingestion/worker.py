@@ -1,26 +1,24 @@
 """WORKER: a separate interpreter that prepares documents one by one until its parent ends.
 
-It is started as `python -m pipelines.ingestion.worker LINK LIFELINE PAGE` (see workers.py), three file descriptors.
-Over LINK come pickled (Task, PrepareOptions, or None for those that came last) and go ("log", level, event, fields)
-and, last of each task, ("done", pickled PreparedDocument | Failure, whether the worker stays). What a library prints
-cannot get between them. Nothing ever comes over LIFELINE: when the parent ends, the system closes it and ends the
-worker, whatever code it is running. PAGE is the memory page on which the worker notes its progress.
+It is started as `python -m pipelines.ingestion.worker LINK LIFELINE` (see workers.py), two file descriptors. Over LINK
+come pickled (Task, PrepareOptions, or None for those that came last) and go ("stage", name) when a stage begins,
+("log", level, event, fields), and, last of each task, ("done", pickled PreparedDocument | Failure, whether the worker
+stays). What a library prints cannot get between them. Nothing ever comes over LIFELINE: when the parent ends, the
+system closes it and ends the worker, whatever code it is running.
 """
 
 import contextlib
 import faulthandler
 import fcntl
 import logging
-import mmap
 import os
 import pickle
 import resource
 import select
 import signal
-import struct
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
@@ -32,40 +30,6 @@ if TYPE_CHECKING:
 MAX_RESULT_BYTES = 256_000_000  # of a pickled result
 _IDLE_SECONDS = 300.0
 _FULL = 0.75  # share of its memory limit: a worker that holds more after a document is replaced
-_PAGE = struct.Struct("d24s")
-PAGE_SIZE = _PAGE.size
-
-
-class ProgressPage:
-    """A memory page shared by worker and parent: when the document was begun, and the stage that it has reached.
-
-    Writing is cheap and wakes no one. The last values survive the worker, however it ends. One side writes at a time.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._page = mmap.mmap(descriptor, PAGE_SIZE)
-
-    def clear(self) -> None:
-        """Note that no document is begun."""
-        self._page[:] = bytes(PAGE_SIZE)
-
-    def reach(self, stage: str) -> None:
-        """Note that a stage begins; the first one also begins the document."""
-        self._page[:] = _PAGE.pack(self.began or time.monotonic(), stage.encode())
-
-    @property
-    def began(self) -> float:
-        """When the document was begun, by `time.monotonic`, which all processes share; 0.0 before that."""
-        return float(_PAGE.unpack(self._page[:])[0])
-
-    @property
-    def stage(self) -> str:
-        """The last stage that was reached; empty before the document was begun."""
-        return bytes(_PAGE.unpack(self._page[:])[1]).rstrip(b"\0").decode()
-
-    def close(self) -> None:
-        """Unmap the page."""
-        self._page.close()
 
 
 class WorkerPipe(logging.Handler):
@@ -99,11 +63,11 @@ class WorkerPipe(logging.Handler):
         self.send("log", record.levelname.lower(), record.getMessage(), fields)
 
 
-def main(descriptor: int, lifeline: int, page: int) -> None:
+def main(descriptor: int, lifeline: int) -> None:
     """Prepare the documents that arrive over the link until it closes."""
     _die_with_parent(lifeline)
     _configure_process()
-    link, progress = WorkerPipe(descriptor), ProgressPage(page)
+    link = WorkerPipe(descriptor)
     logger = logging.getLogger("footnote")
     logger.addHandler(link)
     logger.setLevel(logging.DEBUG)
@@ -116,7 +80,7 @@ def main(descriptor: int, lifeline: int, page: int) -> None:
     while job := link.next():
         task, options = job[0], job[1] or options
         assert options is not None
-        payload, stays = answer(task, options, progress.reach)
+        payload, stays = answer(task, options, partial(link.send, "stage"))
         link.send("done", payload, stays)
         if not stays:
             return
@@ -184,4 +148,4 @@ def _memory_in_use() -> int:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -30,7 +29,6 @@ from pipelines.ingestion.prepare import (
     out_of_time,
     prepare,
 )
-from pipelines.ingestion.worker import PAGE_SIZE, ProgressPage
 from pipelines.observe import log
 
 COMMAND = (sys.executable, "-P", "-m", "pipelines.ingestion.worker")
@@ -78,23 +76,21 @@ class Worker:
         self._connection: Connection = Connection(ours.detach())
         self._printed = open(printed, "rb", buffering=0)  # noqa: SIM115 - closed by `_release`
         self._sent_options: PrepareOptions | None = None
+        self._stage = ""  # that the document has reached
         self.output, self.closed, self.killed = b"", False, False
-        with tempfile.TemporaryFile() as page:
-            page.truncate(PAGE_SIZE)
-            self._progress = ProgressPage(page.fileno())
-            given = (theirs.fileno(), watched, page.fileno())
-            try:
-                self._process = subprocess.Popen(
-                    [*command, *map(str, given)], env=environment(os.environ), cwd="/", stdin=subprocess.DEVNULL,
-                    stdout=printing, stderr=printing, pass_fds=given, process_group=0,
-                )  # fmt: skip
-            except OSError:
-                self._release()
-                raise
-            finally:
-                theirs.close()
-                os.close(watched)
-                os.close(printing)
+        given = (theirs.fileno(), watched)
+        try:
+            self._process = subprocess.Popen(
+                [*command, *map(str, given)], env=environment(os.environ), cwd="/", stdin=subprocess.DEVNULL,
+                stdout=printing, stderr=printing, pass_fds=given, process_group=0,
+            )  # fmt: skip
+        except OSError:
+            self._release()
+            raise
+        finally:
+            theirs.close()
+            os.close(watched)
+            os.close(printing)
         self._watcher = Thread(target=self._watch, name="worker watcher", daemon=True)
         self._watcher.start()
 
@@ -108,20 +104,17 @@ class Worker:
 
         A worker that takes too long is stopped. Afterwards the worker may be closed.
         """
-        name, seconds = task.item.name, options.limits.document_seconds
-        self._progress.clear()
+        name, seconds, self._stage = task.item.name, options.limits.document_seconds, ""
         try:
             self._connection.send((task, None if self._sent_options == options else options))
             self._sent_options = options
             return self._receive_result(seconds)
         except TimeoutError:
-            stage = self._progress.stage
             self.close()
-            return out_of_time(stage, name, seconds) if stage else None
+            return out_of_time(self._stage, name, seconds) if self._stage else None
         except (EOFError, OSError):
-            stage = self._progress.stage
             code = self.close(_END_SECONDS)
-            return crashed(stage, name, code, self.output.decode("utf-8", "replace")) if stage else None
+            return crashed(self._stage, name, code, self.output.decode("utf-8", "replace")) if self._stage else None
 
     def _receive_result(self, seconds: float) -> bytes:
         """Wait for the result of the document; log what the worker logs meanwhile.
@@ -130,21 +123,19 @@ class Worker:
             TimeoutError: If the worker does not begin, or takes longer than so many seconds once it began.
             EOFError: If the worker is gone.
         """
-        given = time.monotonic()
-        while True:
-            began = self._progress.began
-            left = (began + seconds if began else given + _START_SECONDS) - time.monotonic()
-            if not self._connection.poll(max(min(left, seconds), 0.0)):
-                if left <= 0:
-                    raise TimeoutError
-                continue
+        until = time.monotonic() + _START_SECONDS
+        while self._connection.poll(max(until - time.monotonic(), 0.0)):
             match self._connection.recv():
+                case ("stage", str(stage)):
+                    until = until if self._stage else time.monotonic() + seconds
+                    self._stage = stage
                 case ("log", level, event, fields):
                     log(level, event, **fields)
                 case ("done", bytes(payload), stays):
                     if not stays:
                         self.close()
                     return payload
+        raise TimeoutError
 
     def _watch(self) -> None:
         """Keep the end of what is printed; after the process, end its children, and leave no zombie."""
@@ -181,7 +172,6 @@ class Worker:
         if not self.closed:
             self.closed = True
             self._connection.close()
-            self._progress.close()
             self._printed.close()
             os.close(self._lifeline)
 
