@@ -108,7 +108,7 @@ def write_documents(connection: Connection, written: Sequence[Document], *, keep
     Returns:
         The id of the version, by document; None if there was no row or the row was the same, 0 if no versions are kept.
     """
-    stored = set(existing_ids(connection, [document.id for document in written]))
+    stored = written_at(connection, [document.id for document in written])
     kept = {
         document.id: _keep_version(connection, document.id, keep, but=document) if document.id in stored else None
         for document in written
@@ -179,11 +179,6 @@ def index_states(connection: Connection, document_ids: Collection[str], node_tab
     of_them = i.document_id.in_(document_ids), i.node_table == node_table
     rows = connection.execute(select(i.document_id, i.content_sha, i.recipe).where(*of_them))
     return {row.document_id: (row.content_sha, row.recipe) for row in rows}
-
-
-def existing_ids(connection: Connection, document_ids: Collection[str]) -> list[str]:
-    """Those of the ids that are stored."""
-    return list(connection.execute(select(documents.c.id).where(documents.c.id.in_(document_ids))).scalars())
 
 
 def written_at(connection: Connection, document_ids: Collection[str]) -> dict[str, datetime]:

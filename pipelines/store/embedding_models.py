@@ -209,6 +209,9 @@ def prevent_drop(engine: Engine, table: str) -> None:
 
 def stored_models(engine: Engine) -> list[StoredModel]:
     """Every node table, the active one first, then by name."""
+    models, i = embedding_models.c, document_indexes.c
+    nodes = select(func.coalesce(func.sum(i.nodes), 0)).where(i.node_table == models.node_table).scalar_subquery()
+    statement = select(embedding_models, nodes.label("nodes")).order_by(models.active.desc(), models.node_table)
     with reading(engine, "reading the embedding models") as connection:
         stored = connection.execute(select(func.count()).select_from(documents)).scalar_one()
         return [
@@ -218,13 +221,11 @@ def stored_models(engine: Engine) -> list[StoredModel]:
                 active=row.active,
                 documents=stored - count_missing(connection, row.node_table),
                 stored=stored,
-                nodes=_count_nodes(connection, row.node_table),
+                nodes=row.nodes,
                 bytes=table_bytes(connection, row.node_table),
                 added_at=row.added_at,
             )
-            for row in connection.execute(
-                select(embedding_models).order_by(embedding_models.c.active.desc(), embedding_models.c.node_table)
-            ).all()
+            for row in connection.execute(statement).all()
         ]
 
 
@@ -233,12 +234,6 @@ def count_missing(connection: Connection, table: str) -> int:
     d, i = documents.c, document_indexes.c
     current = exists().where(and_(i.document_id == d.id, i.node_table == table, i.content_sha == d.content_sha))
     return int(connection.execute(select(func.count()).select_from(documents).where(~current)).scalar_one())
-
-
-def _count_nodes(connection: Connection, table: str) -> int:
-    i = document_indexes.c
-    total = select(func.coalesce(func.sum(i.nodes), 0)).where(i.node_table == table)
-    return int(connection.execute(total).scalar_one())
 
 
 def table_bytes(connection: Connection, table: str) -> int:

@@ -230,7 +230,7 @@ def remove_documents(
     named = f"document {document_ids[0]}" if len(document_ids) == 1 else count
     with writing(store.engine, f"removing {named}") as connection:
         lock_documents(connection, document_ids)
-        stored = document_rows.existing_ids(connection, document_ids)
+        stored = list(document_rows.written_at(connection, document_ids))
         if check:
             check(connection, stored)
         return remove_locked(store, connection, stored, within)
