@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import LoadError
-from pipelines.store.originals import original_path
+from pipelines.store.originals import keep_original, original_path
 
 _MARK = b"footnote envelope 1\n"
 
@@ -29,6 +29,18 @@ def pack(envelope: Envelope) -> bytes:
     """Serialise an envelope; equal envelopes give equal bytes."""
     header = json.dumps(envelope.facts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return _MARK + header.encode() + b"\n" + envelope.body
+
+
+def keep_envelope(home: Path, envelope: Envelope, *, name: str) -> tuple[str, int]:
+    """Keep an envelope among the originals; returns the SHA-256 and the number of its bytes.
+
+    Raises:
+        StoreError: If it cannot be kept.
+    """
+    data = pack(envelope)
+    sha = hashlib.sha256(data).hexdigest()
+    keep_original(home, sha, data, name=name)
+    return sha, len(data)
 
 
 def unpack(data: bytes, name: str) -> Envelope:

@@ -1,13 +1,12 @@
 """GitHub as a source: a repository, or those of a user or organisation, each by its README and its facts."""
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, as_source_error
-from pipelines.ingestion.envelope import Envelope, pack
+from pipelines.ingestion.envelope import Envelope, keep_envelope
 from pipelines.ingestion.sources.base import Access, Listing, Read, Remark
 from pipelines.ingestion.sources.github.client import GitHubApi
 from pipelines.ingestion.sources.github.contents import Contents
@@ -26,7 +25,6 @@ from pipelines.ingestion.sources.github.repositories import (
     stamp_of,
 )
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
-from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
 Problem = tuple[str, SourceError]
@@ -184,9 +182,6 @@ class GitHub:
             file = self._contents.readme(entry.facts, note)
         is_empty = not (file.path or entry.facts["description"])
         envelope = Envelope({**entry.facts, "path": one_line(file.path)}, file.data)
-        data = b"" if is_empty else pack(envelope)
-        sha = hashlib.sha256(data).hexdigest() if data else ""
-        if data:
-            keep_original(self._home, sha, data, name=item.name)
-        remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, len(data), file.more))
+        sha, size = ("", 0) if is_empty else keep_envelope(self._home, envelope, name=item.name)
+        remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, size, file.more))
         return Read(sha, kept=True)

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import SourceError, as_source_error
-from pipelines.ingestion.envelope import Envelope, pack
+from pipelines.ingestion.envelope import Envelope, keep_envelope
 from pipelines.ingestion.loaders.base import parse_datetime
 from pipelines.ingestion.loaders.notion import unread_block_types
 from pipelines.ingestion.sources.base import Gone, Refused
 from pipelines.ingestion.sources.notion.client import Json, NotionApi, checked_id, page_address
 from pipelines.store.fetch_cache import Fetched, remember_fetched
-from pipelines.store.originals import keep_original
 
 _MAX_DEPTH = 100
 _MAX_BLOCKS = 50_000
@@ -179,10 +178,8 @@ def keep(home: Path, answer: Json, envelope: Envelope, stamp: str, more: Mapping
     Raises:
         StoreError: If it cannot be kept.
     """
-    data = pack(envelope)
-    sha = hashlib.sha256(data).hexdigest()
-    keep_original(home, sha, data, name=str(envelope.facts["title"]))
-    note = Fetched(page_address(checked_id(answer["id"])), stamp, sha, len(data), more)
+    sha, size = keep_envelope(home, envelope, name=str(envelope.facts["title"]))
+    note = Fetched(page_address(checked_id(answer["id"])), stamp, sha, size, more)
     remember_fetched(home, note)
     return note
 

@@ -4,7 +4,6 @@ Pages are fetched while they are listed: only so does a list show which of its p
 out) and which are copies of each other. `read` then returns what is kept already.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, StoreError, as_source_error
-from pipelines.ingestion.envelope import Envelope, pack
+from pipelines.ingestion.envelope import Envelope, keep_envelope
 from pipelines.ingestion.loaders.sniff import HTML
 from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Remark
 from pipelines.ingestion.sources.github.repositories import place_of
@@ -24,7 +23,6 @@ from pipelines.ingestion.sources.web.lists import is_named_as_list, read_list, s
 from pipelines.ingestion.sources.web.pages import Head, begin_look, find_copies, head_of, look_uri
 from pipelines.ingestion.sources.web.responses import LIST_TYPES, NotAsked
 from pipelines.store.fetch_cache import Fetched, forget_fetched, recall_fetched, remember_fetched
-from pipelines.store.originals import keep_original
 from pipelines.types import SourceItem
 
 if TYPE_CHECKING:
@@ -222,11 +220,9 @@ class Web:
         head = head._replace(canonical=(head.title and head.canonical) or page.address.url)
         if note and head.says and (note.more.get("told"), note.more.get("head")) == (facts, list(head)):
             return self._unchanged(item, note, page.validators)
-        data = pack(Envelope(facts, page.body))
-        sha = hashlib.sha256(data).hexdigest()
-        keep_original(self._home, sha, data, name=item.name)
+        sha, size = keep_envelope(self._home, Envelope(facts, page.body), name=item.name)
         more = {"validators": page.validators, "told": facts, "head": list(head), "look": self._look_now}
-        remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, len(data), more))
+        remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, size, more))
         return Read(sha, kept=True)
 
     def _unchanged(self, item: SourceItem, note: Fetched, validators: Mapping[str, str]) -> Read:
