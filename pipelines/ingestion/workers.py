@@ -44,6 +44,7 @@ _ATTEMPTS = 3
 _KILLS = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes of a process that something else ended
 _START_SECONDS = 120.0
 _END_SECONDS = 5.0
+_DRAIN_SECONDS = 1.0
 _OUTPUT_TAIL = 4_000  # bytes
 _KEPT_VARIABLES = frozenset(
     "PATH HOME LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH PYTHONHOME PYTHONUTF8 PYTHONDONTWRITEBYTECODE"
@@ -74,7 +75,7 @@ class Worker:
         watched, self._lifeline = os.pipe()
         printed, printing = os.pipe()
         self._connection: Connection = Connection(ours.detach())
-        self._printed = open(printed, "rb", buffering=0)  # noqa: SIM115 - closed by `_release`
+        self._printed = open(printed, "rb", buffering=0)  # noqa: SIM115 - `_watch` closes it
         self._sent_options: PrepareOptions | None = None
         self._stage = ""  # that the document has reached
         self.output, self.closed, self.killed = b"", False, False
@@ -85,6 +86,7 @@ class Worker:
                 stdout=printing, stderr=printing, pass_fds=given, process_group=0,
             )  # fmt: skip
         except OSError:
+            self._printed.close()
             self._release()
             raise
         finally:
@@ -139,8 +141,9 @@ class Worker:
 
     def _watch(self) -> None:
         """Keep the end of what is printed; after the process, end its children, and leave no zombie."""
-        while more := self._printed.read(65_536):
-            self.output = (self.output + more)[-_OUTPUT_TAIL:]
+        with self._printed:
+            while more := self._printed.read(65_536):
+                self.output = (self.output + more)[-_OUTPUT_TAIL:]
         self._process.wait()
         self._kill_group()
 
@@ -155,13 +158,14 @@ class Worker:
             self.killed = self._process.wait(grace) in _KILLS
         if self._watcher.is_alive():  # else the number of the process may be another's by now
             self._kill_group()
-        self._watcher.join()
+        self._watcher.join(_DRAIN_SECONDS)  # no longer, as a child in a group of its own may go on printing
         self._release()
         return self._process.wait()
 
     def forget(self) -> None:
         """Release the descriptors in a forked process, which does not own the worker."""
         self._process.returncode = 0
+        self._printed.close()
         self._release()
 
     def _kill_group(self) -> None:
@@ -172,7 +176,6 @@ class Worker:
         if not self.closed:
             self.closed = True
             self._connection.close()
-            self._printed.close()
             os.close(self._lifeline)
 
 

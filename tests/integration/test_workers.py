@@ -139,6 +139,19 @@ def test_a_parser_that_never_returns_is_stopped_with_what_it_started(
 
 
 @pytest.mark.trial
+def test_a_child_in_a_group_of_its_own_holds_up_no_run(
+    pool: WorkerPool, options: PrepareOptions, make_task: MakeTask, tmp_path: Path
+) -> None:
+    told = tmp_path / "pids"
+    began = time.monotonic()
+    (failed,) = run(pool, limited(options, document_seconds=2), make_task(f"detach {told}", "slow.txt"))
+    assert time.monotonic() - began < 40
+    os.kill(int(told.read_text().split()[1]), signal.SIGKILL)
+    assert isinstance(failed, PreparationFailure)
+    assert "took longer than 2 seconds" in failed.message
+
+
+@pytest.mark.trial
 def test_the_stage_is_the_one_it_was_stopped_in(pool: WorkerPool, options: PrepareOptions, make_task: MakeTask) -> None:
     failed = failure(pool, limited(options, document_seconds=2), make_task("never parsed", "slow.txt"))
     assert (failed.stage, failed.error) == ("parse", "ParseError")
