@@ -35,8 +35,13 @@ def link_spans(text: str) -> list[tuple[int, int]]:
 
 
 def links_in(text: str) -> tuple[str, ...]:
-    """The links in order, each once."""
-    return tuple(dict.fromkeys(text[slice(*span)] for span in link_spans(text)))
+    """The links in order, each once; that of a LinkedIn profile is joined where a line end cuts it."""
+    return tuple(dict.fromkeys(_whole_link(text, *span) for span in link_spans(text)))
+
+
+def _whole_link(text: str, start: int, end: int) -> str:
+    host, profile, _ = text[start:end].partition(_ON_LINKEDIN)
+    return f"{host}{profile}{linkedin_slug(text[start:])}" if profile else text[start:end]
 
 
 def is_link(words: str) -> bool:

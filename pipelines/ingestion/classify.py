@@ -15,8 +15,8 @@ from pipelines.ingestion.loaders.sniff import HTML, JSON_RESUME, LINKEDIN, MARKD
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, stacked_range
 from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
+from pipelines.ingestion.parsers.linkedin.export import title_section
 from pipelines.ingestion.parsers.linkedin.jobs import split_position
-from pipelines.ingestion.parsers.linkedin.sections import title_section
 from pipelines.ingestion.parsers.projects import is_readme_name
 from pipelines.ingestion.words import word_lists
 from pipelines.months import fiscal_year

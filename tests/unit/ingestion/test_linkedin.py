@@ -270,7 +270,6 @@ def test_the_old_layout_names_position_and_company_on_one_line() -> None:
     assert (school.institution, school.degree, school.area) == ("University of Elsewhere", "BS", "Computer Science")
     (person,) = facts(OLD, PersonFacts)
     assert (person.name, person.email) == ("Jane Doe", "jane@example.com")
-    assert pieces(OLD)[-1].kind == "text"
 
 
 def test_a_copied_page_is_read() -> None:
@@ -384,12 +383,6 @@ def test_a_project_with_two_lines_of_dates_is_one() -> None:
     found = pieces("Ada Love\n\nProjects\nBoats\n2019 - 2021\n2022\nNets\n2023\n")
     named = [record.name for piece in found for record in records_of(piece.facts) if isinstance(record, ProjectFacts)]
     assert named == ["Boats", "Nets"]
-
-
-def test_a_record_belongs_to_the_part_in_which_it_begins() -> None:
-    found = pieces("Page 1 of 2\n" * 60 + "Ada Lovelace", max_tokens=50)
-    assert len(found) > 2
-    assert [bool(piece.facts) for piece in found] == [*[False] * (len(found) - 1), True]
 
 
 # All texts

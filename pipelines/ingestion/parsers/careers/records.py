@@ -94,9 +94,9 @@ def date_fields(dated: DateRange | None) -> dict[str, Any]:
     }
 
 
-def end_year(dated: DateRange | None) -> int | None:
-    """The year in which the range ended; this year if it is still open."""
-    if dated is None:
+def end_year(dated: DateRange | JobFacts | None) -> int | None:
+    """The year in which a range or a job ended; this year if it is still open; None without dates."""
+    if dated is None or not dated.start_month:
         return None
     return datetime.now(UTC).year if dated.current else int((dated.end_month or dated.start_month)[:4])
 

@@ -206,6 +206,12 @@ def looks_named(words: str) -> bool:
     )
 
 
+def is_level(words: str) -> bool:
+    """True if the words are only how well something is known: "Full professional proficiency"."""
+    found = [word.strip(".,()") for word in fold(words).replace("-", " ").split()]
+    return len(found) > 0 and all(word in LEVELS for word in found)
+
+
 @cache
 def spoken_languages() -> frozenset[str]:
     """The folded names of natural languages, in six languages."""

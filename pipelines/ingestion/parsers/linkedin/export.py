@@ -8,21 +8,44 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pipelines.bullets import item_body
 from pipelines.contacts import email_in, linkedin_slug
-from pipelines.facts import PersonFacts
+from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
 from pipelines.ingestion.parsers.careers.places import place_score
-from pipelines.ingestion.parsers.linkedin.jobs import JobGroup, LinkedInEntry, job_entry, school_entry
-from pipelines.ingestion.parsers.linkedin.sections import LISTED, ProfileSection, Row, block_row, title_section
-from pipelines.types import Document
+from pipelines.ingestion.parsers.careers.records import date_fields, end_year
+from pipelines.ingestion.parsers.careers.vocabulary import degree_score
+from pipelines.ingestion.parsers.linkedin.jobs import Row, job_facts, job_pieces, rows_of
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts
+from pipelines.ingestion.parsers.resume.lines import LineKind, ResumeLine
+from pipelines.ingestion.parsers.resume.readers import READERS, Reader, person_facts
+from pipelines.ingestion.parsers.resume.sections import SectionPart
+from pipelines.ingestion.words import word_lists
+from pipelines.text import letters_of
+from pipelines.types import Block, Document
 
+# Each title opens its section as a line of its own.
+_SECTION_OF = {
+    letters_of(title): section for section, titles in word_lists("linkedin_titles").items() for title in titles
+}
+_MAX_TITLE = 60
 _NAME, _SECTION, _ORGANISATION, _POSITION = 1, 2, 3, 4
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _TO = re.compile(r"\s[-‐‑]\s|\s?[–—~〜]\s?")
 _BRACKETS = str.maketrans("（）", "()")
+_LISTED = frozenset(
+    ("contact", "top_skills", "skills", "languages", "certifications", "awards", "publications", "patents")
+)
 _MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS = 60, 7, 4
 _MAX_STUDY_ROWS = 4
+_MAX_NAME, _MAX_HEADLINE, _MAX_HOME = 100, 400, 200
+
+
+def title_section(words: str) -> str:
+    """The section with this LinkedIn title; "" for other words."""
+    return _SECTION_OF.get(letters_of(words), "") if len(words) <= _MAX_TITLE else ""
 
 
 def is_typeset(document: Document) -> bool:
@@ -31,97 +54,123 @@ def is_typeset(document: Document) -> bool:
     return named and document.metadata.get("typeset") == "linkedin"
 
 
-def typeset_sections(document: Document) -> list[ProfileSection]:
+def typeset_parts(document: Document) -> list[SectionPart]:
     """The sections in order: those of the left column, the person, those of the right column."""
-    opened: list[tuple[Row | None, list[Row]]] = []
+    opened: list[tuple[ResumeLine | None, list[ResumeLine]]] = []
     person = 0
-    for row in (block_row(document, block) for block in document.blocks):
-        if row.level == _NAME:
+    for line in (_line(document.text, block) for block in document.blocks):
+        if line.level == _NAME:
             person = len(opened)
-            opened.append((None, [row]))
-        elif row.level == _SECTION:
-            opened.append((row, []))
+            opened.append((None, [line]))
+        elif line.level == _SECTION:
+            opened.append((line, []))
         elif opened:
-            opened[-1][1].append(row)
-    names = [*_left_names(opened[:person]), "person", *_right_names(opened[person + 1 :])]
+            opened[-1][1].append(line)
+    titles = [document.text[title.start : title.end] if title else "" for title, _ in opened]
+    rows = [(title, rows_of(document.text, lines)) for title, (_, lines) in zip(titles, opened, strict=True)]
+    names = [*_left_names(rows[:person]), "contact", *_right_names(rows[person + 1 :])]
     return [
-        ProfileSection(name, title, tuple(rows), typeset=True)
-        for name, (title, rows) in zip(names, opened, strict=True)
+        SectionPart(name, title, heading, tuple(lines))
+        for name, title, (heading, lines) in zip(names, titles, opened, strict=True)
     ]
 
 
-def _left_names(sections: Sequence[tuple[Row | None, list[Row]]]) -> list[str]:
+def _line(text: str, block: Block) -> ResumeLine:
+    body = item_body(text, block.start, block.end)
+    kind: LineKind = "heading" if block.level else "bullet" if body > block.start else "text"
+    return ResumeLine(block.start, block.end, body, kind, block.level)
+
+
+def _left_names(sections: Sequence[tuple[str, list[Row]]]) -> list[str]:
     """Contact has the addresses, languages have levels in brackets; the skills are the first list of unknown title."""
     names: list[str] = []
     for title, rows in sections:
-        known = title_section(title.words) if title else ""
+        known = title_section(title)
         if "contact" not in names and any(linkedin_slug(row.words) or email_in(row.words) for row in rows):
             names.append("contact")
-        elif known in LISTED:
+        elif known in _LISTED:
             names.append(known)
         elif rows and all(_split_brackets(row.words)[1] for row in rows):
             names.append("languages")
         else:
-            names.append("top_skills" if names == ["contact"] else "other")
+            names.append("top_skills" if names == ["contact"] else "")
     return names
 
 
-def _right_names(sections: Sequence[tuple[Row | None, list[Row]]]) -> list[str]:
+def _right_names(sections: Sequence[tuple[str, list[Row]]]) -> list[str]:
     """Experience is the first section with positions, education the first with schools, summary the text before."""
     names: list[str] = []
     for title, rows in sections:
         levels = {row.level for row in rows}
         found = "experience" if _POSITION in levels else "education" if _ORGANISATION in levels else "summary"
-        known = title_section(title.words) if title else ""
+        known = title_section(title)
         taken = found in names or (found == "summary" and bool(names)) or known in ("volunteering", "projects")
-        names.append((known if known not in names else "other") or "other" if taken else found)
+        names.append((known if known not in names else "") if taken else found)
     return names
 
 
-def typeset_person(section: ProfileSection) -> list[LinkedInEntry]:
-    """The name, and below it the headline and the place."""
-    name, *about = (row for row in section.rows if without_pronouns(row.words))
-    span = name.start, section.rows[-1].end
-    place = about[-1].words if len(about) > 1 else ""
-    headline = " ".join(row.words for row in (about[:-1] if place else about))
-    return [
-        LinkedInEntry(
-            *span,
-            PersonFacts(
-                span=span,
-                name=without_pronouns(name.words)[:100],
-                headline=headline[:400],
-                location=place[:200],
-                pronouns=pronouns_in(" ".join(row.words for row in section.rows)),
-            ),
-        )
-    ]
+def read_typeset_contact(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """The person: name, headline and place below each other; the addresses of the contact column."""
+    found: PiecesByPart = {}
+    for number, part in parts_of_section(parts, "contact"):
+        start, end = part.lines[0].start, part.lines[-1].end
+        person = person_facts(text, part.lines, named=False, titled=False) if part.title else _person(text, part)
+        facts = supported_facts(text, [person] if person else [], start, end)
+        found[number] = [Piece(start, end, part.path, "contact", facts)]
+    return found
 
 
-def typeset_jobs(rows: Sequence[Row]) -> list[JobGroup]:
-    """The jobs by company: a position, its dates below it, and perhaps a place, then the text."""
-    companies: list[tuple[Row, list[list[Row]]]] = []
+def _person(text: str, part: SectionPart) -> PersonFacts:
+    rows = rows_of(text, part.lines)
+    name, *about = (row.words for row in rows if without_pronouns(row.words))
+    place = about[-1] if len(about) > 1 else ""
+    return PersonFacts(
+        span=(rows[0].start, rows[-1].end),
+        name=without_pronouns(name)[:_MAX_NAME],
+        headline=" ".join(about[:-1] if place else about)[:_MAX_HEADLINE],
+        location=place[:_MAX_HOME],
+        pronouns=pronouns_in(" ".join(row.words for row in rows)),
+    )
+
+
+def read_typeset_languages(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """One piece per part; each row is a language, its level in brackets behind it."""
+    found: PiecesByPart = {}
+    for number, part in parts_of_section(parts, "languages"):
+        start, end = part.lines[0].start, part.lines[-1].end
+        rows = [(row, *_split_brackets(row.words)) for row in rows_of(text, part.lines)]
+        spoken = [LanguageFacts(span=(row.start, row.end), language=name, level=level) for row, name, level in rows]
+        found[number] = [Piece(start, end, part.path, "language", supported_facts(text, spoken, start, end))]
+    return found
+
+
+def read_typeset_jobs(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """A piece for each job of the experience sections, in order."""
+    found = parts_of_section(parts, "experience")
+    return {number: job_pieces(text, part, _jobs(rows_of(text, part.lines))) for number, part in found}
+
+
+def _jobs(rows: Sequence[Row]) -> list[JobFacts]:
+    """The jobs in order: a company, a position, its dates below it, and perhaps a place, then the text."""
+    jobs: list[tuple[Row, list[Row]]] = []
+    company: Row | None = None
     for row in rows:
-        if row.level == _ORGANISATION or not companies:
-            companies.append((row, []))
+        if row.level == _ORGANISATION or company is None:
+            company = row
         elif row.level == _POSITION:
-            companies[-1][1].append([row])
-        elif companies[-1][1]:
-            companies[-1][1][-1].append(row)
-    dates = iter(_ranges([job[1] if len(job) > 1 else job[0] for _, jobs in companies for job in jobs]))
-    return [
-        JobGroup(tuple(_job(company, job, next(dates), first=job is jobs[0]) for job in jobs), company.words)
-        for company, jobs in companies
-        if jobs
-    ]
+            jobs.append((company, [row]))
+        elif jobs and jobs[-1][0] is company:
+            jobs[-1][1].append(row)
+    dates = _ranges([job[1] if len(job) > 1 else job[0] for _, job in jobs])
+    firsts = [number == 0 or jobs[number - 1][0] is not company for number, (company, _) in enumerate(jobs)]
+    return [_job(*job, dated, first=first) for job, dated, first in zip(jobs, dates, firsts, strict=True)]
 
 
-def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: bool) -> LinkedInEntry:
+def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: bool) -> JobFacts:
     position, *body = rows
     body = body[1:] if dated else body
     span = (company if first else position).start, rows[-1].end
-    place = _place(body[0]) if body else ""
-    return job_entry(span, company.words, position.words, location=place, body=body, dated=dated)
+    return job_facts(span, (company.words, position.words, _place(body[0]) if body else ""), body, dated)
 
 
 def _place(row: Row) -> str:
@@ -134,19 +183,34 @@ def _place(row: Row) -> str:
     return words if place_score(words) >= 2 or (named and (len(parts) > 1 or len(words.split()) <= 3)) else ""
 
 
-def typeset_schools(section: ProfileSection) -> list[LinkedInEntry]:
-    """The schools in order, each with the degree, the subject and the years below it."""
-    schools: list[list[Row]] = []
-    for row in section.rows:
-        if row.level == _ORGANISATION or not schools:
-            schools.append([])
-        schools[-1].append(row)
-    studied = [_studied(rows) for rows in schools]
-    dates = _ranges([replace(rows[0], words=when) for rows, (_, when) in zip(schools, studied, strict=True)])
-    return [
-        school_entry((rows[0].start, rows[-1].end), rows[0].words, what, dated)
-        for rows, (what, _), dated in zip(schools, studied, dates, strict=True)
-    ]
+def read_typeset_schools(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """A piece for each school of the education sections, with the degree, the subject and the years below it."""
+    found: PiecesByPart = {}
+    for number, part in parts_of_section(parts, "education"):
+        schools: list[list[Row]] = []
+        for row in rows_of(text, part.lines):
+            if row.level == _ORGANISATION or not schools:
+                schools.append([])
+            schools[-1].append(row)
+        studied = [_studied(rows) for rows in schools]
+        dates = _ranges([replace(rows[0], words=when) for rows, (_, when) in zip(schools, studied, strict=True)])
+        found[number] = [
+            _school(text, rows, what, dated, part)
+            for rows, (what, _), dated in zip(schools, studied, dates, strict=True)
+        ]
+    return found
+
+
+def _school(text: str, rows: Sequence[Row], studied: str, dated: DateRange | None, part: SectionPart) -> Piece:
+    """A school; what was studied is a degree and its subject, or one of the two."""
+    span = rows[0].start, rows[-1].end
+    degree, _, area = studied.partition(", ")
+    if not degree_score(degree) and not area:
+        degree, area = "", degree
+    record = EducationFacts(
+        span=span, institution=rows[0].words[:200], degree=degree[:200], area=area[:200], **date_fields(dated)
+    )
+    return Piece(*span, part.path, "education", supported_facts(text, [record], *span), end_year(dated))
 
 
 def _studied(rows: Sequence[Row]) -> tuple[str, str]:
@@ -192,3 +256,12 @@ def _split_brackets(words: str) -> tuple[str, str]:
 def _iso(point: str, month: int) -> str:
     year = _YEAR.search(point)
     return "" if year is None else f"{year[0]}-{month:02d}" if month else year[0]
+
+
+TYPESET_READERS: dict[str, Reader] = {
+    **READERS,
+    "contact": read_typeset_contact,
+    "experience": read_typeset_jobs,
+    "education": read_typeset_schools,
+    "languages": read_typeset_languages,
+}

@@ -1,24 +1,51 @@
 """The jobs of a LinkedIn profile by company, in three layouts: two of the export, and a copied page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipelines.facts import CareerRecord, EducationFacts, JobFacts
+from pipelines.facts import JobFacts
+from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations
 from pipelines.ingestion.parsers.careers.places import place_score
-from pipelines.ingestion.parsers.careers.records import date_fields
+from pipelines.ingestion.parsers.careers.records import date_fields, end_year
 from pipelines.ingestion.parsers.careers.separators import cuts
-from pipelines.ingestion.parsers.careers.vocabulary import (
-    degree_score,
-    is_employment_type,
-    title_score,
-)
-from pipelines.ingestion.parsers.linkedin.sections import Row, location_of
-from pipelines.text import digit_runs
+from pipelines.ingestion.parsers.careers.vocabulary import company_score, is_break, is_employment_type, title_score
+from pipelines.ingestion.parsers.pieces import Piece
+from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts
+from pipelines.ingestion.parsers.resume.jobs import read_experience
+from pipelines.ingestion.parsers.resume.lines import ResumeLine
+from pipelines.ingestion.parsers.resume.sections import SectionPart
+from pipelines.text import digit_runs, fold, is_page_number, plain
 
 _REST = " \t\n()[]·•|,;:-–—"
 _AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
+_AREAS = frozenset(
+    map(fold, "area region périphérie alrededores región großraum umgebung dintorni greater metropolitan".split())
+)
+_MARKUP = "*`[<\\&"
 _MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line with its words; `level` is that of a heading, else 0."""
+
+    start: int
+    end: int
+    words: str
+    level: int = 0
+    bullet: bool = False
+
+
+def rows_of(text: str, lines: Iterable[ResumeLine]) -> list[Row]:
+    """The lines as rows, without page numbers and without what a copied page says twice in turn."""
+    found: list[Row] = []
+    for line in lines:
+        raw = text[line.body : line.end]
+        words = " ".join((plain(raw) if any(mark in raw for mark in _MARKUP) else raw).split())
+        if words and not is_page_number(words) and not (found and found[-1].words == words):
+            found.append(Row(line.start, line.end, words, line.level, line.kind == "bullet"))
+    return found
 
 
 def row_dates(row: Row) -> DateRange | None:
@@ -81,24 +108,6 @@ def _states_only(words: str, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedInEntry:
-    """A span with one record; its later parts repeat `lead`."""
-
-    start: int
-    end: int
-    record: CareerRecord | None = None
-    lead: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JobGroup:
-    """Entries that stay together if they fit; `lead` is common to all of them (a company)."""
-
-    entries: tuple[LinkedInEntry, ...]
-    lead: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Head:
     """The row numbers of one job: first row, company, position and dates; -1 = none."""
 
@@ -106,11 +115,38 @@ class _Head:
     company: int
     position: int
     dates: int
-    opens: bool
 
 
-def job_groups(rows: Sequence[Row]) -> list[JobGroup]:
-    """The jobs by company, in order, covering the rows from the first job on; empty if no row is dated.
+def read_profile_jobs(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """A piece for each job of the experience sections, in order; those of a resume where LinkedIn's layout is none."""
+    jobs = {number: listed_jobs(rows_of(text, part.lines)) for number, part in parts_of_section(parts, "experience")}
+    if not any(job.company for found in jobs.values() for job in found):
+        return read_experience(text, parts)
+    return {number: job_pieces(text, parts[number], found) for number, found in jobs.items()}
+
+
+def job_pieces(text: str, part: SectionPart, jobs: Sequence[JobFacts]) -> list[Piece]:
+    """A piece for each job, from its first line to the next one; the company of a further position is in its lead."""
+    starts = [part.lines[0].start, *(job.span[0] for job in jobs[1:])]
+    pieces = []
+    for job, begin, until in zip(jobs, starts, [*starts[1:], part.lines[-1].end], strict=False):
+        start, end = trim_span(text, begin, until)
+        lead = "" if job.company in text[slice(*job.span)] else job.company
+        record = [] if _is_break(job) else [job]
+        facts = supported_facts(text, record, start, end, lead)
+        pieces.append(Piece(start, end, part.path, "job", facts, end_year(job), lead))
+    return pieces or [Piece(part.lines[0].start, part.lines[-1].end, part.path, "job")]
+
+
+def _is_break(job: JobFacts) -> bool:
+    """True for a time without work ("Career break", "Parental leave"), which a profile lists among the jobs."""
+    if title_score(job.position) >= 1 or company_score(job.company) >= 1:
+        return False
+    return is_break(job.company) or is_break(job.position)
+
+
+def listed_jobs(rows: Sequence[Row]) -> list[JobFacts]:
+    """The jobs in order, each with its company; one without a company is empty. None if no row is dated.
 
     Each row of dates is a job; durations beside the dates are left out. If a company has several positions, its total
     duration decides which of them is the last.
@@ -121,18 +157,14 @@ def job_groups(rows: Sequence[Row]) -> list[JobGroup]:
     joined = dated[0] == 1 and split_position(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
     heads = _position_at_company(dated) if joined else _copied_page(rows, dated) if copied else _exported(rows, dated)
-    opened: list[tuple[str, list[LinkedInEntry]]] = []
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
-        if head.opens or not opened:
-            opened.append((rows[head.company].words if head.company >= 0 and not joined else "", []))
-        opened[-1][1].append(_entry(rows, head, following.first if following else len(rows), joined))
-    return [JobGroup(tuple(entries), lead) for lead, entries in opened]
+    ends = [*(head.first for head in heads[1:]), len(rows)]
+    return [_job(rows, head, end, joined) for head, end in zip(heads, ends, strict=True)]
 
 
 def _position_at_company(dated: Sequence[int]) -> list[_Head]:
     """`Position at Company` above the dates."""
     known = frozenset(dated)
-    return [_Head(at - 1, at - 1, at - 1, at, True) for at in dated if at - 1 not in known and at]
+    return [_Head(at - 1, at - 1, at - 1, at) for at in dated if at - 1 not in known and at]
 
 
 def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
@@ -143,7 +175,7 @@ def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
         position, above = at - 1, at - 2
         months = months_of(rows[at])
         if above - 1 > before and is_duration(rows[above].words):
-            heads.append(_Head(above - 1, above - 1, position, at, True))
+            heads.append(_Head(above - 1, above - 1, position, at))
             company, total, counted = above - 1, stated_months(rows[above].words), frozenset(months)
         elif company >= 0 and (
             above <= before
@@ -151,11 +183,11 @@ def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
             or _is_same_company(rows[above], total, counted, months, len(heads))
         ):
             first = position if position > before else at
-            heads.append(_Head(first, company, position if position > before else -1, at, False))
+            heads.append(_Head(first, company, position if position > before else -1, at))
             counted |= frozenset(months)
         else:
             company, total, counted = (above if above > before else position), 0, frozenset(months)
-            heads.append(_Head(company, company, position if company != position else -1, at, True))
+            heads.append(_Head(company, company, position if company != position else -1, at))
         before = at
     return heads
 
@@ -197,14 +229,14 @@ def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
         is_full = len(counted) >= total - 1 and len(counted.union(months)) > total + 2
         if length > 0:
             company, total, counted = length - 1, stated_months(rows[length].words), frozenset(months)
-            heads.append(_Head(company, company, position, at, True))
+            heads.append(_Head(company, company, position, at))
         elif (
             company >= 0
             and total
             and not (typed and is_full)
             and (typed or _is_same_company(rows[at - 1], total, counted, months, len(heads)))
         ):
-            heads.append(_Head(position, company, position, at, False))
+            heads.append(_Head(position, company, position, at))
             counted |= frozenset(months)
         else:
             first, total = max(before + 1, at - 2 - typed), 0
@@ -212,7 +244,7 @@ def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
             company = at - 3 if typed and at - 3 > before else at - 1
             if not typed and position >= 0 and _is_position_below(rows[position], rows[company]):
                 company, position = position, company
-            heads.append(_Head(first, company, position, at, True))
+            heads.append(_Head(first, company, position, at))
         before = at
     return heads
 
@@ -228,8 +260,7 @@ def _is_total_duration(row: Row) -> bool:
     return is_duration(length) and len(kind) <= 1 and all(map(is_employment_type, kind))
 
 
-def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedInEntry:
-    dated = row_dates(rows[head.dates])
+def _job(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> JobFacts:
     company = rows[head.company].words if head.company >= 0 else ""
     position = rows[head.position].words if head.position >= 0 else ""
     sides = split_position(company) if joined else None
@@ -240,18 +271,16 @@ def _entry(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> LinkedIn
     body = rows[head.dates + 1 : end]
     location = location_of(body[0], strict=joined) if body else ""
     span = rows[head.first].start, rows[end - 1].end
-    return (
-        job_entry(span, company, position, location=location, body=body, dated=dated)
-        if company
-        else LinkedInEntry(*span)
-    )
+    names = (company, position, location)
+    return job_facts(span, names, body, row_dates(rows[head.dates])) if company else JobFacts(span=span, company="")
 
 
-def job_entry(
-    span: tuple[int, int], company: str, position: str, *, location: str, body: Sequence[Row], dated: DateRange | None
-) -> LinkedInEntry:
-    """A job with its facts; `body` are the rows below its dates."""
-    record = JobFacts(
+def job_facts(
+    span: tuple[int, int], names: tuple[str, str, str], body: Sequence[Row], dated: DateRange | None
+) -> JobFacts:
+    """A job with its company, position and location; `body` are the rows below its dates."""
+    company, position, location = names
+    return JobFacts(
         span=span,
         company=company[:_MAX_NAME],
         position=position[:_MAX_NAME],
@@ -259,13 +288,17 @@ def job_entry(
         bullets=tuple(row.words for row in body if row.bullet),
         **date_fields(dated),
     )
-    return LinkedInEntry(*span, record, " | ".join(filter(None, (company, position, location, record.date_range))))
 
 
-def school_entry(span: tuple[int, int], name: str, studied: str, dated: DateRange | None) -> LinkedInEntry:
-    """A school with its facts; what was studied is a degree and its subject, or one of the two."""
-    degree, _, area = studied.partition(", ")
-    if not degree_score(degree) and not area:
-        degree, area = "", degree
-    names = {"institution": name[:_MAX_NAME], "degree": degree[:_MAX_NAME], "area": area[:_MAX_NAME]}
-    return LinkedInEntry(*span, EducationFacts(span=span, **names, **date_fields(dated)) if name else None)
+def location_of(row: Row, *, strict: bool = False) -> str:
+    """The place that a row below a job's dates names; "" for other rows. `strict` accepts only known places."""
+    words = row.words.split(" · ")[0].strip()
+    if row.bullet or len(words) > 80 or words.endswith((".", ":", "!", ";")):
+        return ""
+    if place_score(words) >= 2:
+        return words
+    parts = [part.split() for part in words.split(",")]
+    named = len(parts) <= 4 and all(part and len(part) <= 4 and part[0][0].isupper() for part in parts)
+    short = len(parts) == 1 and len(parts[0]) <= 2 and words.istitle()
+    is_area = not _AREAS.isdisjoint(fold(words).replace(",", " ").split())
+    return words if named and not strict and (len(parts) > 1 or short or is_area) else ""

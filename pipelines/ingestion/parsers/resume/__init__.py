@@ -1,14 +1,14 @@
 """Parse a resume: one node per job, study and project with its facts; one node per other section."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from pipelines.blocks import text_blocks
-from pipelines.contacts import email_in, is_link
+from pipelines.contacts import email_in, is_link, linkedin_slug
 from pipelines.facts import CareerRecord, Facts, PersonFacts, UnreadLine, records_of
 from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.people import is_addressed, is_name, name_of_file
@@ -26,7 +26,7 @@ from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, split_entries
 from pipelines.ingestion.parsers.resume.lines import DatedLine, ResumeLine, dated_lines, words_of
-from pipelines.ingestion.parsers.resume.readers import READERS, read_text
+from pipelines.ingestion.parsers.resume.readers import READERS, Reader, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
 from pipelines.store.known_names import is_ordinary
 from pipelines.text import count_tokens
@@ -34,6 +34,7 @@ from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
 _MAX_ITEM_WORDS = 4
+_MAX_MENU = 2  # parts that the menu of a copied page may look like
 _NEAR_NAME = 200  # characters down to the addresses below a name
 # Sections whose dates are no career of their own.
 _BESIDE_CAREER = frozenset(
@@ -83,21 +84,41 @@ def _with_name(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
     The name is a heading of an unknown section, or a line below an empty line with a position below it, or a line that
     an address right below it has.
     """
+    for number, part in enumerate(parts[:_MAX_MENU]):
+        for at, pair in enumerate(pairwise(part.lines)):
+            if _is_said_twice(text, *pair):
+                return _with_contact(parts, number, at)
     if not parts or not parts[0].heading or not parts[0].title:
         return list(parts)
-    sidebar = takewhile(lambda part: part.section not in _CAREER, parts)
+    sidebar = list(takewhile(lambda part: part.section not in _CAREER, parts))
+    if any(part.section == "contact" and part.heading and not part.title for part in sidebar):
+        return list(parts)
+    profile = linkedin_slug(text)
     for number, part in enumerate(sidebar):
         if part.heading and not part.section and _is_named_above(text, part.heading, part.lines[:1]):
             return [*parts[:number], replace(part, section="contact", title=""), *parts[number + 1 :]]
         for at, line in enumerate(part.lines):
             apart = "\n\n" in text[(part.lines[at - 1].end if at else 0) : line.start]
             words = words_of(text[line.body : line.end])
-            is_told = is_name(words.split()) and is_addressed(words, text[line.end : line.end + _NEAR_NAME])
-            is_named = line.kind == "text" and _is_named_above(text, line, part.lines[at + 1 : at + 2])
-            if apart and (is_told or is_named):
-                kept = replace(part, lines=part.lines[:at])
-                return [*parts[:number], kept, SectionPart("contact", "", None, part.lines[at:]), *parts[number + 1 :]]
+            below = text[line.end : line.end + _NEAR_NAME]
+            is_told = is_name(words.split()) and is_addressed(words, f"{below} {profile}")
+            is_named = line.kind == "text" and not profile and _is_named_above(text, line, part.lines[at + 1 : at + 2])
+            if (is_told and (apart or profile)) or (apart and is_named):
+                return _with_contact(parts, number, at)
     return list(parts)
+
+
+def _with_contact(parts: Sequence[SectionPart], number: int, at: int) -> list[SectionPart]:
+    """The parts; in that of a number, the lines from a place on are a part with the person's name."""
+    part = parts[number]
+    person = SectionPart("contact", "", None, part.lines[at:])
+    return [*parts[:number], replace(part, lines=part.lines[:at]), person, *parts[number + 1 :]]
+
+
+def _is_said_twice(text: str, line: ResumeLine, below: ResumeLine) -> bool:
+    """True for a name that a page copied from a browser repeats, below its menu."""
+    words = text[line.body : line.end]
+    return words == text[below.body : below.end] and is_name(words.split()) and not title_score(words)
 
 
 def _is_named_above(text: str, line: ResumeLine, below: Sequence[ResumeLine]) -> bool:
@@ -146,9 +167,26 @@ def _lists_jobs(text: str, part: SectionPart) -> bool:
     return any(has_title(segment.words) for line in naming for segment in line.parts)
 
 
-def _pieces(text: str, parts: Sequence[SectionPart]) -> Iterator[Piece]:
+def resume_parts(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
+    """The parts of a resume: its sections by their titles, and by what they hold."""
+    parts = _with_experience(text, _with_name(text, parts_of(text, blocks, boxes)))
+    return _with_talks(text, _with_skills(text, parts))
+
+
+def pieces_of(text: str, parts: Sequence[SectionPart], readers: Mapping[str, Reader], limit: int) -> list[Piece]:
+    """The pieces of the parts, each of at most `limit` tokens, with its heading and what its section's reader reads."""
+    return [part for piece in _with_headings(_pieces(text, parts, readers)) for part in _limited(text, piece, limit)]
+
+
+def with_unread(text: str, parts: Sequence[SectionPart], pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces with the dated lines of the parts from which none of their records was read."""
+    read = [record for piece in pieces for record in records_of(piece.facts)]
+    return with_unread_lines(pieces, list(_unread_lines(text, parts, read)))
+
+
+def _pieces(text: str, parts: Sequence[SectionPart], readers: Mapping[str, Reader]) -> Iterator[Piece]:
     """The pieces of each part in order; each heading is a piece of its own."""
-    by_section = {section: read(text, parts) for section, read in READERS.items()}
+    by_section = {section: read(text, parts) for section, read in readers.items()}
     for number, part in enumerate(parts):
         if part.heading:
             yield Piece(part.heading.start, part.heading.end, part.path, HEADING)
@@ -253,18 +291,20 @@ def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[Career
     """The lines whose dates are those of no record: something there was not read."""
     for part in parts:
         is_dated = part.lines and date_ranges(text[part.lines[0].start : part.lines[-1].end])
-        for one in dated_lines(text, part.lines) if is_dated and part.section not in _BESIDE_CAREER else ():
-            about = _may_be_about(one, part.section)
-            is_apart = one.anchor or "\t" in text[one.line.start : one.line.end]  # the dates, from a sentence
+        lines = dated_lines(text, part.lines) if is_dated and part.section not in _BESIDE_CAREER else []
+        for number, one in enumerate(lines):
+            above = lines[number - 1].parts if number and not one.parts else ()  # what dates alone may date
+            about = _may_be_about(one, part.section, [each.words for each in (*above, *one.parts)])
+            is_column = about == "job" and "\t" in text[one.line.start : one.line.end]
+            is_apart = one.anchor or is_column  # the dates, from a sentence
             ranges = [dates for dates in one.dates if dates.end_month or dates.current] if is_apart and about else []
             unread = next((dates for dates in ranges if not states(read, dates, dates.start)), None)
             if unread and about:
                 yield UnreadLine(span=(one.line.start, one.line.end), about=about, **date_fields(unread))
 
 
-def _may_be_about(one: DatedLine, section: str) -> Literal["job", "study"] | None:
+def _may_be_about(one: DatedLine, section: str, words: Sequence[str]) -> Literal["job", "study"] | None:
     """The kind of entry a dated line may state, by its section or else its words; None for a break and other lines."""
-    words = [part.words for part in one.parts]
     if any(map(is_break, words)):
         return None
     if section == "education" or any(has_school(each) or degree_score(each) > 0 for each in words):
@@ -285,7 +325,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 23
+    version: int = 24
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -299,12 +339,10 @@ class ResumeParser(SpanParser):
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
-        parts = _with_experience(text, _with_name(text, parts_of(text, blocks, boxes)))
-        parts = _with_talks(text, _with_skills(text, parts))
-        if not any(part.section for part in parts if part.heading or part.section == "experience"):
-            pieces = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
+        parts = resume_parts(text, blocks, boxes)
+        if any(part.section for part in parts if part.heading or part.section == "experience"):
+            pieces = pieces_of(text, parts, READERS, self.max_tokens)
         else:
-            pieces = list(_with_headings(_pieces(text, parts)))
-        limited = [limited for piece in pieces for limited in _limited(text, piece, self.max_tokens)]
-        read = [record for piece in limited for record in records_of(piece.facts)]
-        return with_unread_lines(limited, list(_unread_lines(text, parts, read)))
+            whole = GenericParser(characters=_FALLBACK_CHARACTERS).pieces(text, blocks)
+            pieces = [part for piece in whole for part in _limited(text, piece, self.max_tokens)]
+        return with_unread(text, parts, pieces)

@@ -237,7 +237,8 @@ def _degree_and_area(words: str) -> tuple[str, str]:
             words_of(words[: cut.start]),
             words_of(words[cut.end :].removesuffix(")" if cut.sign == "(" else "")),
         )
-        if left and right and degree_score(left) and cut.sign not in _OF:
+        is_degree = cut.sign == "-" and degree_score(right.partition(",")[0])  # "Bachelor of Science - BS, Physics"
+        if left and right and degree_score(left) and cut.sign not in _OF and not is_degree:
             return left, right
     known = _PHRASE.match(words) or _LEADING.match(words)
     if known and degree_score(known[0]) and (area := words_of(words[known.end() :])):

@@ -1,7 +1,7 @@
 """The entries of a resume section (jobs, studies, projects), separated by their dates and the lines above these."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelines.facts import CareerRecord, Facts
 from pipelines.ingestion.parsers.careers.dates import DateRange
@@ -9,6 +9,7 @@ from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.records import combined, supported_by
 from pipelines.ingestion.parsers.careers.vocabulary import (
     company_score,
+    degree_score,
     has_school,
     has_title,
     looks_named,
@@ -252,10 +253,29 @@ def entries_by_part(text: str, parts: Sequence[SectionPart], section: str) -> di
         lines = dated_lines(text, part.lines)
         known = None if part.heading or reach is None else reach
         split = split_entries(lines, known, has_school if section == "education" else has_title)
+        if section == "education":
+            split = replace(split, entries=tuple(each for one in split.entries for each in _by_school(one)))
         if split.entries and (part.heading or reach is None):
             reach = sum(map(_names_entry, split.entries[0].head))
         found[number] = split
     return found
+
+
+def _by_school(entry: ResumeEntry) -> Iterator[ResumeEntry]:
+    """The entry; a line below its dates that names a further school begins one without dates."""
+    named = any(has_school(part.words) for one in entry.head for part in one.parts)
+    at = next((number for number, one in enumerate(entry.after) if named and _is_only_school(one)), None)
+    if at is None:
+        yield entry
+    else:
+        yield ResumeEntry(entry.head, entry.after[:at], (), entry.dated)
+        yield from _by_school(ResumeEntry(entry.after[at : at + 1], entry.after[at + 1 :], entry.body))
+
+
+def _is_only_school(one: DatedLine) -> bool:
+    words = one.parts[0].words if len(one.parts) == 1 else ""
+    is_name = one.line.kind == "heading" or (one.line.kind == "text" and not degree_score(words))
+    return is_name and has_school(words)
 
 
 def parts_of_section(parts: Sequence[SectionPart], section: str) -> Iterator[tuple[int, SectionPart]]:

@@ -35,7 +35,8 @@ _TABS = str.maketrans(dict.fromkeys("|•·", "\t"))
 _LEADER = r"(?:[.…·_] ?){4,}"
 _STRONG = re.compile(
     rf"[ \t]*{_LEADER}[ \t]*|"
-    r"\t[\t ]*|[ \xa0]{2,}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|\n|\\\n"
+    r"\t[\t ]*|[ \xa0]{2,}|[ \xa0]+[|•·∙●⋅◦▪‖¦◆■][ \xa0]+|[ \xa0]*\|[ \xa0]*|<br\s?/?>|"
+    r"(?<! and)(?<! und)(?<! et)(?<! &)\n"
 )
 _EDGES = " \t\n\xa0|•·∙●⋅◦▪,;:–—-/"
 _EMPHASIS = "*_`~"
@@ -60,6 +61,7 @@ _SENTENCE_ENDS = tuple(".!?;:…")
 _ABBREVIATION = re.compile(
     r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
 )
+_JOINTS = (" and", " und", " et", " &")
 _NAMING = ("text", "heading")
 _MAX_PRESENT = 12  # letters of a word for today
 Span = tuple[int, int]
@@ -282,7 +284,7 @@ def _known_dated_lines(text: str, given: tuple[ResumeLine, ...]) -> Sequence[Dat
 
 
 def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
-    """The lines; two are one where a range goes on from the one to the other, or the lower one is dates in brackets.
+    """The lines; two are one where a range or a list goes on from the one to the other, or the lower one is dates.
 
     So are two that hold nothing but the ends of a range.
     """
@@ -293,8 +295,9 @@ def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLi
         is_aside = (
             text[line.start] == "(" and text[line.end - 1] == ")" and _is_range(text[line.start + 1 : line.end - 1])
         )
+        is_whole = is_aside or (above and text[above.start : above.end].endswith(_JOINTS))
         if above and (
-            is_aside or _is_in_range(text, above, line) or (is_close and stacked_range(text, above.body, line.end))
+            is_whole or _is_in_range(text, above, line) or (is_close and stacked_range(text, above.body, line.end))
         ):
             found[-1] = replace(above, end=line.end)
         else:

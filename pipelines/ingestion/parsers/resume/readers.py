@@ -32,7 +32,15 @@ from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
 from pipelines.ingestion.parsers.careers.separators import DASHES, cuts, split_aside, split_at
 from pipelines.ingestion.parsers.careers.talks import names_talks, talk_items
-from pipelines.ingestion.parsers.careers.vocabulary import LEVELS, company_score, language_names, title_score
+from pipelines.ingestion.parsers.careers.vocabulary import (
+    company_score,
+    has_title,
+    is_level,
+    language_names,
+    spoken_languages,
+    title_score,
+    tokens,
+)
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.education import education_records
 from pipelines.ingestion.parsers.resume.entries import (
@@ -57,6 +65,7 @@ from pipelines.ingestion.parsers.resume.lines import (
 )
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 from pipelines.ingestion.parsers.technologies import technologies_in, topic_terms
+from pipelines.ingestion.words import word_lists
 from pipelines.structure import sentences
 from pipelines.text import fold, plain
 
@@ -88,6 +97,7 @@ _MAX_HEADLINE = 200
 _FIRST_LINES = 15
 _NAME_LINES = 5
 _SENTENCE_ENDS = (".", "!", "?")
+_LICENCES = frozenset(map(fold, word_lists("resume_labels")["licences"]))
 _MIN_SENTENCE, _MIN_TAGLINE = 7, 3  # words
 
 
@@ -318,27 +328,40 @@ def _is_one_per_line(text: str, lines: Sequence[DatedLine]) -> bool:
 
 
 def _one_per_line(text: str, lines: Sequence[DatedLine]) -> Iterator[ResumeEntry]:
-    """An entry for each line; in a narrow column, a single word after "Name, First" continues the line above."""
+    """An entry for each line; what a line says of a licence only, and a single word after "Name, First", goes on."""
     entry: list[DatedLine] = []
     for line in lines:
         words = text[line.line.body : line.line.end]
-        if entry and (" " in words or "," not in text[entry[-1].line.start : entry[-1].line.end]):
-            yield ResumeEntry(tuple(entry), (), (), entry[0].dated)
+        if (
+            entry
+            and not _names_licence(words.partition("·")[0])
+            and (" " in words or "," not in text[entry[-1].line.start : entry[-1].line.end])
+        ):
+            yield _of_lines(entry)
             entry = []
         entry.append(line)
     if entry:
-        yield ResumeEntry(tuple(entry), (), (), entry[0].dated)
+        yield _of_lines(entry)
+
+
+def _of_lines(lines: Sequence[DatedLine]) -> ResumeEntry:
+    return ResumeEntry(tuple(lines), (), (), next((line.dated for line in lines if line.dated), None))
+
+
+def _names_licence(words: str) -> bool:
+    return not _LICENCES.isdisjoint(tokens(words))
 
 
 def _certificate(text: str, entry: ResumeEntry) -> CertificationFacts | None:
-    names = [part.words for line in (*entry.head, *entry.after) for part in line.parts]
-    name = names[0] if names else _first_words(text, entry)
+    first, *others = [part.words for line in (*entry.head, *entry.after) for part in line.parts] or [""]
+    name = first or _first_words(text, entry)
     if not name:
         return None
-    issuer = names[1][:_MAX_NAME] if len(names) > 1 else ""
+    issuer = next((words[:_MAX_NAME] for words in others if not _names_licence(words)), "")
     cut = next(iter(cuts(name, "," if "," in name else "-")), None)
-    if " " not in issuer and cut and name.count(",") < 2 and len(name) - cut.end <= _MAX_ISSUER:
-        name, issuer = name[: cut.start], f"{name[cut.end :]} {issuer}".rstrip()
+    behind = name[cut.end :] if cut and name.count(",") < 2 and len(name) - cut.end <= _MAX_ISSUER else ""
+    if cut and behind and " " not in issuer and not has_title(behind) and not is_level(behind):
+        name, issuer = name[: cut.start], f"{behind} {issuer}".rstrip()
     span = entry.start, entry.end
     return CertificationFacts(span=span, name=name[:_MAX_NAME], issuer=issuer, **date_fields(entry.dated))
 
@@ -355,7 +378,12 @@ def _first_words(text: str, entry: ResumeEntry) -> str:
 
 def language_facts(text: str, start: int, end: int) -> list[LanguageFacts]:
     """The languages of `text[start:end]` in order, each once; its level is the words up to the next language."""
-    names = [(start + first, start + last) for first, last in language_names(text[start:end])]
+    names: list[tuple[int, int]] = []
+    for first, last in ((start + one, start + other) for one, other in language_names(text[start:end])):
+        if names and fold(text[names[-1][0] : last]) in spoken_languages():  # "Norwegian Bokmål"
+            names[-1] = names[-1][0], last
+        else:
+            names.append((first, last))
     found: dict[str, LanguageFacts] = {}
     for (first, last), (following, _) in pairwise([*names, (end, end)]):
         language = text[first:last]
@@ -488,7 +516,7 @@ def _skills(raw: str) -> Iterator[str]:
         last = number == len(items) - 1 and number > 0
         for part in _split_last_item(item) if last else [item]:
             skill = _clean_skill(part)
-            if skill and len(skill.split()) <= _MAX_SKILL_WORDS and not _is_level(skill):
+            if skill and len(skill.split()) <= _MAX_SKILL_WORDS and not is_level(skill):
                 yield skill
 
 
@@ -534,7 +562,7 @@ def _split_last_item(item: str) -> list[str]:
 def _clean_skill(item: str) -> str:
     skill = words_of(item).rstrip(".")
     bare, aside = split_aside(skill)
-    if _is_level(aside) or _is_length(aside):
+    if is_level(aside) or _is_length(aside):
         skill = bare
     return skill if any(map(str.isalnum, skill)) and not _is_length(skill) else ""
 
@@ -542,11 +570,6 @@ def _clean_skill(item: str) -> str:
 def _is_length(words: str) -> bool:
     """True if the words begin with a duration: "5+ years"."""
     return any(start == 0 for start, _ in durations(words))
-
-
-def _is_level(words: str) -> bool:
-    found = [word.strip(".,()") for word in fold(words).replace("-", " ").split()]
-    return bool(found) and all(word in LEVELS for word in found)
 
 
 def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled: bool) -> PersonFacts | None:
@@ -599,7 +622,8 @@ def _name_and_headline(text: str, lines: Sequence[ResumeLine], links: Sequence[s
     below = next((line for line in phrases if line.start > chosen.start and fold(phrases[line][0]) != fold(name)), None)
     if not headline and below:
         is_whole = len(phrases[below]) == len(_phrases(text, below))
-        headline = words_of(text[below.body : below.end]) if is_whole else phrases[below][0]
+        cells = text[below.body : below.end].split("|")
+        headline = " | ".join(filter(None, map(words_of, cells))) if is_whole else phrases[below][0]
     is_headline = titled and len(headline) <= _MAX_HEADLINE and not any(map(str.isdigit, headline))
     return name, headline if is_headline else ""
 
@@ -664,7 +688,9 @@ def _location(text: str, lines: Sequence[ResumeLine], name: str) -> str:
     return found or next((words for words in ends if place_score(words) >= 2), "")
 
 
-READERS: dict[str, Callable[[str, Sequence[SectionPart]], PiecesByPart]] = {
+Reader = Callable[[str, Sequence[SectionPart]], PiecesByPart]
+
+READERS: dict[str, Reader] = {
     "contact": read_contact,
     "experience": read_experience,
     "education": partial(_read_entries, section="education", kind="education", records_of=education_records),
