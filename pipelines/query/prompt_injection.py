@@ -101,11 +101,12 @@ def supported_only_by_commands(intent: QueryIntent, ranking: Sequence[NodeWithSc
     """
     if asks_of_commands(intent):
         return frozenset()
-    found = set()
+    asked, found = {*intent.terms}, set()
     for hit in ranking:
-        text, held = hit.node.get_content(), {True: set[str](), False: set[str]()}
+        text, told, ordered = hit.node.get_content(), set[str](), set[str]()
         for start, end in sentences(text):
-            held[is_command(text[start:end])].update(tokenise(text[start:end]))
-        if held[True].intersection(intent.terms) - held[False]:
+            if held := asked.intersection(tokenise(text[start:end])) - told:
+                (ordered if is_command(text[start:end]) else told).update(held)
+        if ordered - told:
             found.add(hit.node.node_id)
     return frozenset(found)
