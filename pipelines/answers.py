@@ -109,22 +109,6 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The sources that are shown to the writer, 1..n without gaps, within the budget.
-
-    `dropped` holds (node id, reason) of each node left out. `sentences` holds (n, start, end) of every shown sentence
-    in the order of the sources: offsets in the text of source n's document.
-    """
-
-    sources: tuple[Source, ...]
-    text: str
-    delimiter: str
-    tokens: int
-    dropped: tuple[tuple[str, str], ...] = ()
-    sentences: tuple[tuple[int, int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Citation:
     """A marker of a sentence: source `n`, and the span of the document that supports the sentence, with its place.
 

@@ -9,12 +9,13 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from config.prompts import no_answer
 from config.settings import PersonaSettings
-from pipelines.answers import Answer, Context, Footnote, Preview, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import StoreError
 from pipelines.query.careers.computed_answer import NEUTRAL
 from pipelines.query.careers.disagreements import Disagreement
 from pipelines.query.citation_markers import escape_markers
 from pipelines.query.context import Retrieved
+from pipelines.query.delimit import Context
 from pipelines.query.layout import CitedText, joined
 from pipelines.query.question.language import question_language
 from pipelines.query.question.reading import looked_for

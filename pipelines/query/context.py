@@ -10,9 +10,16 @@ from itertools import takewhile
 from llama_index.core.schema import BaseNode, NodeWithScore
 from sqlalchemy import Connection, Engine
 
-from pipelines.answers import Context, Source
+from pipelines.answers import Source
 from pipelines.models.usage import token_margin
-from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, escape_delimiters, format_source, format_sources
+from pipelines.query.delimit import (
+    SEPARATOR,
+    Context,
+    about,
+    draw_delimiter,
+    escape_delimiters,
+    format_source,
+)
 from pipelines.query.escalate import find
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger, SpanKey
@@ -78,7 +85,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
         partial(_passages, database, audience=audience),
         search.ledger,
         _budget(search),
-        names=lambda ids: {key: links.name for key, links in documents_shown(database, ids, audience).items()},
+        names=lambda ids: {key: links.name for key, links in search.links(ids).items()},
         named=outcome.intent.documents,
     )
 
@@ -129,8 +136,10 @@ def assemble(
     stored = [(span, passage) for span, passage in found if is_unchanged(span, passage.snippet)]
     single = _collapsed(stored, ledger)
     ready = _with_names(single, ledger, names)
-    delimiter = draw_delimiter([source_of(_WIDEST, span, passage) for span, passage in ready])
-    kept = _filled(ready, budget, named, delimiter)
+    framed = [source_of(_WIDEST, span, replace(passage, structure=None)) for span, passage in ready]
+    delimiter = draw_delimiter(framed)
+    frames = [_frame(*pair, delimiter) for pair in zip(framed, ready, strict=True)]
+    kept = _filled(ready, budget, named, frames)
     reasons = (("document changed", stored), ("duplicate", single), ("budget", kept))
     dropped: dict[str, str] = {}
     for why, left in reasons:
@@ -139,15 +148,7 @@ def assemble(
         dropped |= {node_id: why for node_id in ids if node_id not in dropped}
     for node_id, why in dropped.items():
         ledger.cut(node_id, why)
-    sources = _numbered(kept, ledger)
-    text = format_sources(sources, delimiter)
-    spans_of_sentences = tuple(
-        (source.n, source.start + start, source.start + end)
-        for source in sources
-        for start, end in source.read().sentences
-    )
-    size = math.ceil(count_tokens(text) * budget.margin)
-    return Context(sources, text, delimiter, size, tuple(dropped.items()), spans_of_sentences)
+    return Context(_numbered(kept, ledger), delimiter, tuple(dropped.items()))
 
 
 def _collapsed(found: Sequence[StoredSpan], ledger: Ledger) -> list[StoredSpan]:
@@ -176,13 +177,14 @@ def _with_names(found: Sequence[StoredSpan], ledger: Ledger, names: Names) -> li
     ]
 
 
-def _filled(found: Sequence[StoredSpan], budget: Budget, named: Collection[str], delimiter: str) -> list[StoredSpan]:
-    """The passages that fit, best first; each may be the part of its span that fits."""
+def _filled(
+    found: Sequence[StoredSpan], budget: Budget, named: Collection[str], frames: Sequence[str]
+) -> list[StoredSpan]:
+    """The passages that fit within their frames, best first; each may be the part of its span that fits."""
     kept: dict[int, StoredSpan] = {}
     characters, tokens = budget.characters, budget.tokens / budget.margin
     for place, share in _turns(found, named):
-        span, passage = found[place]
-        frame = _frame(span, passage, delimiter)
+        (span, passage), frame = found[place], frames[place]
         around, own = len(frame), _tokens(frame) + _SEAMS
 
         def fits(text: str, most: float = share * characters - around, room: float = share * tokens - own) -> bool:
@@ -211,10 +213,9 @@ def _turns(found: Sequence[StoredSpan], named: Collection[str]) -> Iterator[tupl
     yield from ((place, 1.0) for place in range(len(found)) if place not in early)
 
 
-def _frame(span: Span, passage: Source, delimiter: str) -> str:
+def _frame(source: Source, stored: StoredSpan, delimiter: str) -> str:
     """All that is shown with a span's text, at its longest."""
-    paths = (tuple(hit.node.metadata["section_path"]) for hit in span.nodes)
-    source = source_of(_WIDEST, span, passage)
+    paths = (tuple(hit.node.metadata["section_path"]) for hit in stored[0].nodes)
     longest = max(paths, key=lambda path: sum(map(len, path)) + len(path))
     page = None if source.page is None else _WIDEST
     return format_source(replace(source, page=page, section_path=longest, snippet=""), delimiter, None) + SEPARATOR

@@ -3,6 +3,8 @@
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -32,6 +34,23 @@ def escape_delimiters(text: str) -> str:
 def one_line(text: str) -> str:
     """The text without line breaks, for the head of a quotation."""
     return " ".join(escape_delimiters(text).split())
+
+
+@dataclass(frozen=True)
+class Context:
+    """The sources that are shown to the writer, 1..n without gaps, within the budget.
+
+    `dropped` holds (node id, reason) of each node left out.
+    """
+
+    sources: tuple[Source, ...]
+    delimiter: str
+    dropped: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The sources as a writer is shown them."""
+        return format_sources(self.sources, self.delimiter)
 
 
 SEPARATOR = "\n\n---\n\n"

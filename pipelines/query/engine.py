@@ -590,8 +590,7 @@ def _results(outcome: SearchOutcome, search: Search) -> tuple[SearchResult, ...]
         ledger.kept(hit.node.node_id, 0, merged=False)
     rows = [ledger.candidate(hit.node.node_id) for hit in outcome.ranking]
     documents = {hit.node.metadata["document_id"] for hit in outcome.ranking}
-    audience = search.request.audience
-    known = documents_shown(search.store.engine, documents.union(*(row.also_in for row in rows)), audience)
+    known = search.links(documents.union(*(row.also_in for row in rows)))
     ranked = enumerate(zip(outcome.ranking, rows, strict=True), start=1)
     return tuple(_result(rank, hit, row, known) for rank, (hit, row) in ranked)
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from functools import partial
 from statistics import fmean, pstdev
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
@@ -125,6 +125,22 @@ def scores_of(ranking: Sequence[NodeWithScore]) -> Ranked:
     return [(hit.node.node_id, float(hit.score or 0.0)) for hit in ranking]
 
 
+def with_nodes(ranked: Sequence[tuple[str, float]], nodes: Mapping[str, BaseNode]) -> list[NodeWithScore]:
+    """The nodes of a ranking of ids, in its order; an id without a node is left out."""
+    return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in ranked if node_id in nodes]
+
+
+@runtime_checkable
+class RankingRetriever(Protocol):
+    """A retriever that finds ids first, so that the nodes of several retrievers are read together."""
+
+    def rank(self, query_bundle: QueryBundle) -> Ranked:
+        """The ids that it retrieves with their scores, best first."""
+
+    def nodes(self, node_ids: Sequence[str]) -> Mapping[str, BaseNode]:
+        """The nodes of ids that it, or another retriever of its store, found."""
+
+
 @runtime_checkable
 class ScoringRetriever(Protocol):
     """A retriever that can also score nodes which it did not find."""
@@ -183,12 +199,14 @@ class HybridRetriever(QueryFusionRetriever):
         queries = {name: copy(query_bundle) for name in self._legs}  # LlamaIndex's own write their vector into it
         with ThreadPoolExecutor(max_workers=len(self._legs)) as pool:
             running = {
-                name: pool.submit(contextvars.copy_context().run, leg.retrieve, queries[name])
+                name: pool.submit(
+                    contextvars.copy_context().run,
+                    leg.rank if isinstance(leg, RankingRetriever) else leg.retrieve,
+                    queries[name],
+                )
                 for name, leg in self._legs.items()
             }
-        found = self._collected(running)
-        nodes = {hit.node.node_id: hit.node for ranking in found.values() for hit in ranking}
-        rankings = {leg: scores_of(ranking) for leg, ranking in found.items()}
+        rankings, nodes = self._collected(running)
         if self._complete:
             rankings = {leg: self._completed(leg, queries[leg], ranking, nodes) for leg, ranking in rankings.items()}
         with self._observer.stage("fuse"):
@@ -200,38 +218,50 @@ class HybridRetriever(QueryFusionRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
-    def _collected(self, running: Mapping[str, Future[list[NodeWithScore]]]) -> dict[str, list[NodeWithScore]]:
-        """The ranking of each retriever that did not fail; raises the first error if all did."""
-        rankings: dict[str, list[NodeWithScore]] = {}
+    def _collected(self, running: Mapping[str, Future[Any]]) -> tuple[dict[str, Ranked], dict[str, BaseNode]]:
+        """(the ranking of each retriever that did not fail, their nodes); raises the first error if all did."""
+        rankings: dict[str, Ranked] = {}
+        nodes: dict[str, BaseNode] = {}
         failed: list[Exception] = []
         for name, future in running.items():
             try:
-                rankings[name] = future.result()
+                found = future.result()
             except Exception as error:  # noqa: BLE001 - a retriever of any package
                 self._note(f"The {name} search failed: {error}", error)
                 failed.append(error)
-            else:
-                self._observer.leg(name, rankings[name])
+                continue
+            if not isinstance(self._legs[name], RankingRetriever):
+                nodes |= {hit.node.node_id: hit.node for hit in found}
+                found = scores_of(found)
+            rankings[name] = found
         if failed and not rankings:
             raise failed[0]
-        return rankings
+        for leg in self._legs.values():
+            wanted = [node_id for ranking in rankings.values() for node_id, _ in ranking if node_id not in nodes]
+            if wanted and isinstance(leg, RankingRetriever):
+                nodes |= leg.nodes(list(dict.fromkeys(wanted)))
+        for name, ranking in rankings.items():
+            rankings[name] = [pair for pair in ranking if pair[0] in nodes]
+            self._observer.leg(name, with_nodes(ranking, nodes))
+        return rankings, nodes
 
     def _note(self, text: str, error: Exception) -> None:
         self._observer.failed(text, error)
         log_failure(text, error)
 
-    def _completed(self, name: str, query: QueryBundle, ranking: Ranked, candidates: Iterable[str]) -> Ranked:
+    def _completed(self, name: str, query: QueryBundle, ranking: Ranked, candidates: Collection[str]) -> Ranked:
         known, leg = {node_id for node_id, _ in ranking}, self._legs[name]
         missing = [node_id for node_id in candidates if node_id not in known]
         if not isinstance(leg, ScoringRetriever):
             return ranking
         try:
             with self._observer.stage("complete"):
-                scores = leg.score(query, missing) if missing else {}
+                scores = leg.score(query, list(candidates)) if missing else {}
         except Exception as error:  # noqa: BLE001
             self._note(f"The {name} scores could not be completed: {getattr(error, 'message', error)}", error)
             return ranking
-        return sorted([*ranking, *scores.items()], key=lambda scored: (-scored[1], scored[0]))
+        added = [(node_id, scores[node_id]) for node_id in missing if node_id in scores]
+        return sorted([*ranking, *added], key=lambda scored: (-scored[1], scored[0]))
 
 
 def _by_name(retrievers: Sequence[BaseRetriever]) -> dict[str, BaseRetriever]:

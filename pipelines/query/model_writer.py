@@ -7,12 +7,13 @@ from itertools import groupby
 from llama_index.core.llms import LLM
 
 from config.prompts import NO_MORE
-from pipelines.answers import Answer, Citation, Context, Footnote, Preview, Sentence, Source, Token, Verdict
+from pipelines.answers import Answer, Citation, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import ModelError
 from pipelines.models.consult import TIMEOUT_HINT, ReplyStream
 from pipelines.query.answer import AnswerEvent, WriterInput, abstention
 from pipelines.query.citation_markers import strip_unfinished_marker
 from pipelines.query.confidence import confidence
+from pipelines.query.delimit import Context
 from pipelines.query.layout import CitedText, cited_sentences, joined, without
 from pipelines.query.prompt import WritingOptions, build_messages
 from pipelines.query.reply import (

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from pipelines.answers import Context, Source
+from pipelines.answers import Source
 from pipelines.query.careers.people import organisation_words
+from pipelines.query.delimit import Context
 from pipelines.query.question.careers import asks_for_spoken_languages
 from pipelines.query.question.names import known_names_in, names_one_of, person_names
 from pipelines.query.question.person import asks_for_hobbies, role_asked

@@ -6,11 +6,10 @@ from typing import Literal
 
 from config.prompts import MEANT, QUESTION, REMINDER_JSON, REMINDER_PROSE, answer_system
 from config.settings import PersonaSettings, Settings
-from pipelines.answers import Context
 from pipelines.errors import ModelError
 from pipelines.models.measured import measured
 from pipelines.models.usage import token_margin
-from pipelines.query.delimit import escape_delimiters, format_sources
+from pipelines.query.delimit import Context, escape_delimiters
 from pipelines.text import count_tokens
 from pipelines.types import QueryIntent, Turn
 
@@ -105,7 +104,5 @@ def first_sources(context: Context, count: int) -> Context:
     return replace(
         context,
         sources=sources,
-        text=format_sources(sources, context.delimiter),
         dropped=(*context.dropped, *left_out),
-        sentences=tuple(span for span in context.sentences if span[0] <= count),
     )

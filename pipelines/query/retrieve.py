@@ -17,6 +17,7 @@ from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError, RetrievalError
+from pipelines.query.fuse import Ranked, with_nodes
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
@@ -49,8 +50,10 @@ class QueryEmbedder:
         observer: Observer = SILENT,
         given: Mapping[str, Sequence[float]] = _NONE,
         fitting: Callable[[Sequence[float]], Sequence[float]] = list,
+        asked: QueryBundle | None = None,
     ) -> None:
-        """`fitting` gives a vector that the store can compare, or raises a RetrievalError."""
+        """`fitting` gives a vector that the store can compare, or raises a RetrievalError. `asked` is the question."""
+        self.asked = asked
         self._fitting = fitting
         self._embed_model = embed_model
         self._observer = observer
@@ -84,7 +87,8 @@ class QueryEmbedder:
 class DenseRetriever(BaseRetriever):
     """The nodes whose vectors are nearest to the question's, best first; scores in -1..1.
 
-    `look` nodes are examined by the vector index. `whiten` changes the question's vector before it is compared.
+    `look` nodes are examined by the vector index. `whiten` changes the question's vector before it is compared. The
+    observer learns the similarity of each scored node to what the embedder says is asked.
     """
 
     name: ClassVar[str] = "dense"
@@ -108,17 +112,33 @@ class DenseRetriever(BaseRetriever):
         self._whiten = whiten
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return with_nodes(ranked := self.rank(query_bundle), self.nodes([node_id for node_id, _ in ranked]))
+
+    def rank(self, query_bundle: QueryBundle) -> Ranked:
+        """The ids of these nodes with their scores."""
         vector, scope = self._embedder.vector(query_bundle), self._scope
         with scope.observer.stage("dense"):
-            k, audience = self.similarity_top_k, scope.audience
-            return self._store.dense(self._whiten(vector), k, look=self._look, filters=scope.filters, audience=audience)
+            return self._store.nearest(
+                self._whiten(vector), self.similarity_top_k, look=self._look,
+                filters=scope.filters, audience=scope.audience,
+            )  # fmt: skip
+
+    def nodes(self, node_ids: Sequence[str]) -> Mapping[str, BaseNode]:
+        """The nodes of ids that a retriever of this store found."""
+        return self._store.nodes(node_ids, filters=self._scope.filters, audience=self._scope.audience)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
         """The cosine similarity of each of these nodes to a question."""
-        return self._store.similarities(self._whiten(self._embedder.vector(query_bundle)), node_ids)
+        vectors = [self._whiten(self._embedder.vector(query_bundle))]
+        if self._embedder.asked is not None:
+            vectors.append(self._embedder.vector(self._embedder.asked))
+        scores, *likeness = self._store.compared(vectors, node_ids)
+        for each in likeness:
+            self._scope.observer.similar(each)
+        return scores
 
 
 @dataclass
@@ -149,9 +169,9 @@ class NodesInMemory:
             raise RetrievalError("Nodes in memory have no Filters.", hint="Give `filters` to from_defaults.")
         return self._passing
 
-    def fetch(self, node_ids: Sequence[str], *, filters: Filters, audience: Audience) -> dict[str, BaseNode]:
+    def nodes(self, node_ids: Sequence[str], *, filters: Filters, audience: Audience) -> dict[str, BaseNode]:
         """The nodes of these ids."""
-        return {node_id: self._nodes[node_id] for node_id in node_ids}
+        return {node_id: self._nodes[node_id] for node_id in node_ids if node_id in self._nodes}
 
 
 class SparseRetriever(BM25Retriever):
@@ -211,14 +231,20 @@ class SparseRetriever(BM25Retriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return with_nodes(ranked := self.rank(query_bundle), self.nodes([node_id for node_id, _ in ranked]))
+
+    def rank(self, query_bundle: QueryBundle) -> Ranked:
+        """The ids of these nodes with their scores."""
         filters, audience = self._scope.filters, self._scope.audience
         with self._scope.observer.stage("sparse"):
             index, terms = self._terms(query_bundle)
             in_memory = isinstance(self._store, NodesInMemory)
             allowed = self._store.matching_ids(filters, audience) if filters or in_memory else None
-            hits = index.search(terms, self.similarity_top_k, allowed)
-            nodes = self._store.fetch([node_id for node_id, _ in hits], filters=filters, audience=audience)
-        return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in hits if node_id in nodes]
+            return index.search(terms, self.similarity_top_k, allowed)
+
+    def nodes(self, node_ids: Sequence[str]) -> Mapping[str, BaseNode]:
+        """The nodes of ids that a retriever of this store found."""
+        return self._store.nodes(node_ids, filters=self._scope.filters, audience=self._scope.audience)
 
     def _terms(self, query: QueryBundle) -> tuple[LexicalIndex, Mapping[str, float]]:
         """The current index, and the weighted terms of a question in it."""

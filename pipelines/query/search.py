@@ -1,6 +1,6 @@
 """SEARCH: one question's work in hand, handed from stage to stage, and a search: retrieve, boost, cut, assess."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -22,6 +22,8 @@ from pipelines.query.question.understand import analyse, checked, narrowings, ou
 from pipelines.query.retrieve import DenseRetriever, QueryEmbedder, SearchScope, SparseRetriever
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
+from pipelines.store.database import reading
+from pipelines.store.documents import DocumentLinks, document_links
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES, NameIndex
@@ -126,6 +128,27 @@ class Search:
             held = [node_id for node_id in held if scores[node_id] > 0]
         return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
 
+    def families(self, members: Collection[str]) -> dict[str, str]:
+        """The family of each of these nodes and documents; those without one are missing."""
+
+        def read(missing: list[str]) -> dict[str, str]:
+            return dict.fromkeys(missing, "") | families_of(self.store.engine, missing)
+
+        with self.store.read_snapshot() as snapshot:
+            known = self.index.families.current(snapshot, members, read)
+        return {member: family for member, family in known.items() if family}
+
+    def links(self, document_ids: Collection[str]) -> dict[str, DocumentLinks]:
+        """The names and links of documents by id; one that the audience must not see is missing."""
+        audience = self.request.audience
+
+        def read(missing: list[str]) -> dict[str, DocumentLinks]:
+            with reading(self.store.engine, "reading where documents are") as connection:
+                return document_links(connection, missing, audience)
+
+        with self.store.read_snapshot() as snapshot:
+            return self.index.links[audience].current(snapshot, document_ids, read)
+
     def fetch(self, node_ids: Iterable[str]) -> list[BaseNode]:
         """The nodes of these ids that pass the filters, in their order."""
         ids, request = list(node_ids), self.request
@@ -180,10 +203,10 @@ class Search:
                 ranked = boost.postprocess_nodes(ranked, query_bundle=query)
             ledger.ranked(ranked)
         evidence = self._assess(ranked, self.intent, ledger)  # notes the similarities, by which a cut may go
-        ranking, top_n, families = ranked, self.request.top_n, partial(families_of, self.store.engine)
+        ranking, top_n = ranked, self.request.top_n
         with ledger.stage("postprocess"):
             for cut in build_cuts(
-                factors, self.intent, ledger, top_n=top_n, families=families, similarity=ledger.similarity
+                factors, self.intent, ledger, top_n=top_n, families=self.families, similarity=ledger.similarity
             ):
                 ranking = cut.postprocess_nodes(ranking, query_bundle=query)
         return SearchOutcome(self.intent, query, ranked, ranking, evidence, ledger)
@@ -223,8 +246,11 @@ class Search:
         """Note the cosine of every candidate, and of the corpus, to what the intent searches for, and assess them."""
         if ledger.used("dense"):
             vector = self.embedder.vector(QueryBundle(intent.search_text))
+            ids, own = [hit.node.node_id for hit in ranked], intent is self.intent
+            unknown = [node_id for node_id in ids if not own or ledger.similarity(node_id) is None]
             with ledger.stage("compare"):
-                ledger.similar(self.store.similarities(vector, [hit.node.node_id for hit in ranked]))
+                if unknown:
+                    ledger.similar(self.store.similarities(vector, unknown))
                 space = self.index.spaces.current(self.request.audience)
                 ledger.background = space.background(vector) if space else None
         with ledger.stage("assess"):
@@ -260,7 +286,8 @@ def begin_search(
     if right != asked:
         intent = replace(intent, question=asked, corrected=right)
     given = {} if request.embedding is None else {intent.search_text: index.store.fitting(request.embedding)}
-    embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting)
+    words = QueryBundle(intent.search_text)
+    embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting, asked=words)
     state = snapshot.mark
     return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, state, known, embedder, prompts)
 

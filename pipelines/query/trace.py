@@ -30,6 +30,9 @@ class Observer:
     def factor(self, node_id: str, name: str, value: float) -> None:
         """A candidate's score was multiplied by this factor."""
 
+    def similar(self, similarities: Mapping[str, float]) -> None:
+        """The cosine similarity of candidates to the question itself."""
+
     def ranked(self, ranking: Sequence[NodeWithScore]) -> None:
         """Candidates with their scores after all factors."""
 
@@ -148,7 +151,6 @@ class Ledger(Observer):
         return name in self._tags
 
     def similar(self, similarities: Mapping[str, float]) -> None:
-        """Note the cosine similarity of candidates to the question itself."""
         self._similarity |= similarities
 
     def attempt(

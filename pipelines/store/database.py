@@ -50,7 +50,7 @@ from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.observe import log
 from pipelines.store.embedded import EmbeddedServer
 from pipelines.store.originals import HINT, is_full
-from pipelines.store.read_snapshot import connected
+from pipelines.store.read_snapshot import LOOK, connected
 from pipelines.structure import STRUCTURE_VERSION, structure_of
 from pipelines.text import digit_runs
 from pipelines.types import Block
@@ -185,7 +185,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 LOCKED_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 _CONNECT_SECONDS = 10
 # Set for each connection: PGVectorStore's own way leaks to the pool and switches bitmap scans off.
-_SESSION = "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search=100"
+_SESSION = f"-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={LOOK}"
 _servers: dict[Path, EmbeddedServer] = {}
 _servers_lock = threading.Lock()
 

@@ -72,7 +72,8 @@ class Postings:
     @classmethod
     def load(cls, folder: Path) -> "Postings":
         """Map the arrays of a folder into memory."""
-        return cls(*(np.load(folder / f"{field.name}.npy", mmap_mode="r") for field in fields(cls)))
+        mapped = (np.load(folder / f"{field.name}.npy", mmap_mode="r") for field in fields(cls))
+        return cls(*(array.view(np.ndarray) for array in mapped))  # a memmap's own indexing is slow
 
 
 _DISTANCES = (1, 2)
@@ -263,6 +264,7 @@ def _spans(documents: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 Terms = Sequence[str] | Mapping[str, float]
 _NOWHERE = Mark(0, 0)
+_KNOWN_TERMS, _KNOWN_WORDS = 50_000, 5_000  # of an index whose frequencies and spellings are kept
 _MERGED = 8  # two deltas are merged if their sizes differ by less than this factor
 
 
@@ -335,6 +337,8 @@ class LexicalIndex:
         self._norms = self._normalised([piece.part.terms for piece in pieces])
         paired = [piece.part.pairs for piece in pieces if piece.part.pairs is not None]
         self._pair_norms = self._normalised(paired) if paired else self._norms
+        self._frequencies: dict[str, int] = {}  # no lru_cache: it would hold the index by its own method
+        self._spellings: dict[str, list[Spelling]] = {}
 
     @classmethod
     def build(cls, segments: Iterable[Segment], parameters: BM25Parameters, mark: Mark = _NOWHERE) -> "LexicalIndex":
@@ -426,7 +430,11 @@ class LexicalIndex:
 
     def document_frequency(self, term: str) -> int:
         """The number of nodes with a term."""
-        return sum(piece.left(piece.part.holding(term)[0]) for piece in self._pieces)
+        if (known := self._frequencies.get(term)) is None:
+            known = sum(piece.left(piece.part.holding(term)[0]) for piece in self._pieces)
+            if len(self._frequencies) < _KNOWN_TERMS:
+                self._frequencies[term] = known
+        return known
 
     def idf(self, term: str) -> float:
         """Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5)); largest for an unknown term."""
@@ -439,7 +447,11 @@ class LexicalIndex:
         def terms(letter: str) -> list[str]:
             return list(dict.fromkeys(chain.from_iterable(part.by_letter.get(letter, ()) for part in parts)))
 
-        return nearest(word, self.document_frequency, terms)
+        if (known := self._spellings.get(word)) is None:
+            known = nearest(word, self.document_frequency, terms)
+            if len(self._spellings) < _KNOWN_WORDS:
+                self._spellings[word] = known
+        return known
 
     def search(self, terms: Terms, k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
         """The best k (node id, BM25 score > 0), best first, ties by id; only `allowed` nodes if given."""
@@ -460,8 +472,12 @@ class LexicalIndex:
 
     def score_of(self, terms: Terms, node_ids: Iterable[str]) -> Mapping[str, float]:
         """BM25 of these nodes; unknown nodes score 0."""
-        scores = self._scores(terms)
-        return {node_id: float(sum(scores[row] for row in self._rows(node_id))) for node_id in node_ids}
+        ids = list(node_ids)
+        scores, found = np.append(self._scores(terms), np.float32(0)), np.zeros(len(ids), np.float32)
+        for start, piece in zip(self._starts, self._pieces, strict=False):  # one of them has the node
+            row = piece.part.row
+            found += scores[[start + row[node_id] if node_id in row else -1 for node_id in ids]]
+        return dict(zip(ids, found.tolist(), strict=True))
 
     def _scores(self, terms: Terms) -> NDArray[np.float32]:
         """BM25 of every row; 0 if no term matches, or the node is gone."""
@@ -493,13 +509,6 @@ class LexicalIndex:
         lengths = np.concatenate([each.lengths for each in postings])
         k1, b = self.parameters.k1, self.parameters.b
         return (k1 * (1 - b + b * lengths / mean)).astype(np.float32)
-
-    def _rows(self, node_id: str) -> list[int]:
-        """The rows of a node: in the snapshot, and in a delta if its document changed but the node did not."""
-        places = (
-            (start, piece.part.row.get(node_id)) for start, piece in zip(self._starts, self._pieces, strict=False)
-        )
-        return [start + row for start, row in places if row is not None]
 
     def _id(self, row: int) -> str:
         place = next(place for place in reversed(range(len(self._pieces))) if self._starts[place] <= row)

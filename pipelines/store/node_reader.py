@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from numpy.typing import NDArray
+from pydantic import PrivateAttr
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -34,21 +36,32 @@ from pipelines.store.database import read_rows, reading, translate, writing
 from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
 from pipelines.store.node_table import NodeTable
-from pipelines.store.read_snapshot import Mark, ReadSnapshot, read_snapshot
+from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
 from pipelines.store.tokens import TOKENISER_VERSION, tokenise
 from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
+_KEPT_NODES = 4_000
 
 
 class NodeReader(NodeTable):
     """Reads the nodes of one embedding model; no read can be made without filters and an audience."""
 
+    _kept: KeptById[TextNode] = PrivateAttr(default_factory=lambda: KeptById(_KEPT_NODES))
+
     def dense(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
     ) -> list[NodeWithScore]:
-        """The k nodes nearest to `vector`, best first; scores are cosine similarities in -1..1.
+        """The k nodes nearest to `vector`, as `nearest` finds them."""
+        ranked = self.nearest(vector, k, look=look, filters=filters, audience=audience)
+        nodes = self.nodes([node_id for node_id, _ in ranked], filters=filters, audience=audience)
+        return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in ranked if node_id in nodes]
+
+    def nearest(
+        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
+    ) -> list[tuple[str, float]]:
+        """The ids of the k nodes nearest to `vector`, best first, with their cosine similarities (-1..1).
 
         `look` is the number of vectors that the index examines (ef_search); a filtered search continues until it has k.
         """
@@ -57,50 +70,63 @@ class NodeReader(NodeTable):
 
     def _nearest(
         self, vector: Sequence[float], k: int, *, look: int, condition: ColumnElement[bool], narrow: bool
-    ) -> list[NodeWithScore]:
-        """As `dense`, of the nodes that meet a condition; if these may be few (`narrow`), they are counted first."""
+    ) -> list[tuple[str, float]]:
+        """As `nearest`, of the nodes that meet a condition; if these may be few (`narrow`), they are counted first."""
         nodes, windows = self._nodes.c, self._windows.c
         distance = windows.embedding.cosine_distance(vector).label("distance")
-        statement = (
-            select(nodes.node_id, nodes.text, nodes.metadata_, distance)
-            .join(self._windows, windows.node_id == nodes.node_id)
-            .where(condition)
-            .order_by(distance)
-        )
-        best: dict[str, Any] = {}
-        rows = 2 * k  # several windows of a node may be near
+        statement = select(windows.node_id, distance)
+        if narrow:
+            statement = statement.join(self._nodes, windows.node_id == nodes.node_id).where(condition)
+        best: dict[str, float] = {}
+        rows, reach = 2 * k, min(max(look, k, 1), 1000)  # several windows of a node may be near
         with self._reading("searching by vector") as connection:
-            reach = {"look": str(min(max(look, k, 1), 1000))}
-            connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), reach)
+            snapshot = open_snapshot(self.engine)
+            if snapshot is None or snapshot.look != reach:
+                connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), {"look": str(reach)})
+                if snapshot is not None:
+                    snapshot.look = reach
             if narrow:  # comparing all of a few nodes is exact and cheap
                 passing = select(nodes.node_id).where(condition).limit(EXACT_BELOW + 1)
                 counted = connection.execute(select(func.count()).select_from(passing.subquery())).scalar_one()
                 narrow = int(counted) <= EXACT_BELOW
-            if narrow:
-                connection.execute(text("SET LOCAL enable_indexscan = off"))
+            # a sum is not in the vector index
+            statement = statement.order_by(distance.element + 0.0 if narrow else distance)
             while len(best) < k:
                 found = connection.execute(statement.limit(rows)).all()
-                best = {row.node_id: row for row in reversed(found)}
+                best = {row.node_id: float(row.distance) for row in reversed(found)}
                 if len(found) < rows:
                     break
                 rows *= 4
-            if narrow:  # the transaction of a read snapshot goes on
-                connection.execute(text("SET LOCAL enable_indexscan TO DEFAULT"))
-        ranked = sorted(best.values(), key=lambda row: (row.distance, row.node_id))[:k]
-        return [NodeWithScore(node=read_node(row), score=1.0 - float(row.distance)) for row in ranked]
+        ranked = sorted(best.items(), key=lambda pair: (pair[1], pair[0]))[:k]
+        return [(node_id, 1.0 - distance) for node_id, distance in ranked]
+
+    def nodes(self, node_ids: Sequence[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
+        """The nodes of ids that a read of this snapshot found under these filters; ids that are gone are missing.
+
+        They are not to be edited: they are kept for the next question.
+        """
+        with self.read_snapshot() as snapshot:
+            if snapshot.failed:  # a later state may be read
+                return self.fetch(node_ids, filters=filters, audience=audience)
+            fetch = partial(self.fetch, filters=Filters(), audience="owner")
+            return self._kept.current(snapshot, node_ids, fetch)
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
         """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
 
         Takes no filters: the caller has the ids from reads that did.
         """
+        return self.compared([vector], node_ids)[0]
+
+    def compared(self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str]) -> list[dict[str, float]]:
+        """The `similarities` of these nodes to each of the vectors."""
         windows = self._windows.c
-        nearest = func.min(windows.embedding.cosine_distance(vector)).label("distance")
-        statement = (
-            select(windows.node_id, nearest).where(windows.node_id.in_(list(node_ids))).group_by(windows.node_id)
-        )
+        distances = [func.min(windows.embedding.cosine_distance(vector)) for vector in vectors]
+        wanted = windows.node_id == func.any(cast(list(node_ids), ARRAY(Text)))
+        statement = select(windows.node_id, *distances).where(wanted).group_by(windows.node_id)
         with self._reading("comparing vectors") as connection:
-            return {row.node_id: 1.0 - float(row.distance) for row in connection.execute(statement)}
+            rows = connection.execute(statement).all()
+        return [{row[0]: 1.0 - float(row[place]) for row in rows} for place in range(1, len(vectors) + 1)]
 
     def vectors(self, node_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The mean vector (d,) of each of these nodes' windows, of length 1; gone nodes are missing.

@@ -1,7 +1,7 @@
 """Read snapshots: one state of the corpus for every read of a question; and the documents that changed since."""
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -10,11 +10,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.exc import DBAPIError
 
-from pipelines.store.schema import corpus_changes, corpus_version
+from pipelines.store.schema import corpus_changes, corpus_version, embedding_models
 from pipelines.types import Audience
 
 Kept = TypeVar("Kept")
 _KEPT = 100_000  # rows; indexes that are further behind are built again
+LOOK = 100  # vectors that the vector index examines unless a transaction says otherwise
 
 
 class Mark(NamedTuple):
@@ -49,14 +50,47 @@ class KeptByMark(Generic[Kept]):
             self._cached.clear()
 
 
+class KeptById(Generic[Kept]):
+    """Values by id, each read once for a state of the corpus, the newest `most`; safe to use from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._state: tuple[Mark | None, dict[str, Kept]] = (None, {})
+
+    def current(
+        self, snapshot: "ReadSnapshot", ids: Collection[str], read: Callable[[list[str]], Mapping[str, Kept]]
+    ) -> dict[str, Kept]:
+        """The values of these ids, of which `read` gives those that are not kept; ids without one are missing."""
+        mark, kept = self._state
+        if mark != snapshot.mark:
+            _, kept = self._state = snapshot.mark, {}
+        found = {own: kept[own] for own in ids if own in kept}
+        if missing := [own for own in ids if own not in found]:
+            fresh = read(missing)
+            found |= fresh
+            if not snapshot.failed:
+                kept |= fresh
+                for oldest in list(kept)[: max(len(kept) - self._most, 0)]:
+                    kept.pop(oldest, None)
+        return found
+
+
+_STATE = (
+    select(
+        corpus_version.c.version, corpus_changes.c.at, embedding_models.c.provider, embedding_models.c.model,
+        embedding_models.c.dimension, embedding_models.c.serves_since,
+    )
+    .outerjoin(corpus_changes, corpus_changes.c.version == corpus_version.c.version)
+    .outerjoin(embedding_models, embedding_models.c.active)
+)  # fmt: skip
+
+
 def read_mark(connection: Connection) -> Mark:
     """The mark of the corpus now."""
-    changes = corpus_changes.c
-    row = connection.execute(
-        select(corpus_version.c.version, changes.at).outerjoin(
-            corpus_changes, changes.version == corpus_version.c.version
-        )
-    ).one()
+    return _mark(connection.execute(_STATE).one())
+
+
+def _mark(row: Any) -> Mark:
     return Mark(int(row.version), _microseconds(row.at))
 
 
@@ -95,13 +129,19 @@ class ReadSnapshot:
     Attributes:
         mark: The mark of the state.
         connection: The connection with the transaction that sees it.
+        active: Provider, model and dimension of the embedding model that serves, and since when; None without one.
+        look: The number of vectors that the vector index examines in the transaction.
         failed: True if a statement failed in the transaction. Postgres refuses others then, and later reads go outside
             and see the corpus as it is by then.
     """
 
-    def __init__(self, mark: Mark, connection: Connection | None = None) -> None:
+    def __init__(
+        self, mark: Mark, connection: Connection | None = None, active: tuple[str, str, int, int] | None = None
+    ) -> None:
         self.mark = mark
         self.connection = connection
+        self.active = active
+        self.look = LOOK
         self.failed = False
         self._lock = threading.RLock()
         self._made: dict[Hashable, Any] = {}
@@ -140,7 +180,9 @@ def read_snapshot(engine: Engine) -> Iterator[ReadSnapshot]:
         return
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect().execution_options(**options) as connection:
-        snapshot = ReadSnapshot(read_mark(connection), connection)
+        row = connection.execute(_STATE).one()
+        active = None if row.provider is None else (row.provider, row.model, row.dimension, row.serves_since)
+        snapshot = ReadSnapshot(_mark(row), connection, active)
         token = _opened_snapshot.set(snapshot)
         try:
             yield snapshot

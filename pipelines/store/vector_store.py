@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from llama_index.core.schema import BaseNode, TextNode
+from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import (
     MetadataFilters,
     VectorStoreQuery,
@@ -38,7 +38,7 @@ from pipelines.store.node_writer import Within, prepare_rows, remove_documents, 
 from pipelines.store.runs import LoggedItem, finish_run, open_run, write_items
 from pipelines.store.schema import document_indexes, documents
 from pipelines.store.versions import last_visibility
-from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, Outcome, RunKind, SourceItem
+from pipelines.types import EmbeddingIdentity, Filters, IngestItem, IngestReport, Outcome, RunKind, SourceItem
 
 _LOOK = 100  # vectors that a query examines unless it says otherwise
 _UNSUPPORTED = ("output_fields", "embedding_field", "alpha", "mmr_threshold", "sparse_top_k", "hybrid_top_k")
@@ -193,9 +193,10 @@ class FootnoteVectorStore(NodeReader):
         if query.doc_ids:
             chosen = and_(chosen, self._key("document_id").in_(storable(query.doc_ids)))
         narrow = bool(query.node_ids or query.doc_ids or query.filters)
-        hits = self._nearest(vector, query.similarity_top_k, look=look, condition=chosen, narrow=narrow)
-        nodes = [restored(hit.node) for hit in hits if isinstance(hit.node, TextNode)]
-        return VectorStoreQueryResult(nodes, [hit.score or 0.0 for hit in hits], [node.node_id for node in nodes])
+        ranked = dict(self._nearest(vector, query.similarity_top_k, look=look, condition=chosen, narrow=narrow))
+        stored = self.nodes(list(ranked), filters=Filters(), audience="owner")
+        nodes = [restored(stored[node_id]) for node_id in ranked if node_id in stored]
+        return VectorStoreQueryResult(nodes, [ranked[node.node_id] for node in nodes], [node.node_id for node in nodes])
 
     def fitting(self, embedding: Sequence[float] | None) -> list[float]:
         """The embedding of a query, which a program gives or a model makes.

@@ -16,11 +16,11 @@ from typing import Any
 from sqlalchemy import select
 
 from config.settings import EmbeddingSettings, LLMSettings, Settings
-from pipelines.answers import Context, Sentence, Source
+from pipelines.answers import Sentence, Source
 from pipelines.errors import ModelError
 from pipelines.ingestion.run import ingest
 from pipelines.query.answer import WriterInput
-from pipelines.query.delimit import SEPARATOR, draw_delimiter, format_source
+from pipelines.query.delimit import Context, draw_delimiter
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
 from pipelines.query.prompt import WritingOptions
@@ -65,8 +65,7 @@ def context_of(row: Row, engine: QueryEngine) -> Context:
             Source(n, **shown, content_sha=found.content_sha, category=found.category, page=None, line_start=lines[0],
                    line_end=lines[1], section_path=(), snippet=found.text[start:end], start=start, end=end, node_ids=())
         )  # fmt: skip
-    key = draw_delimiter(sources)
-    return Context(tuple(sources), SEPARATOR.join(format_source(one, key, None) for one in sources), key, 0)
+    return Context(tuple(sources), draw_delimiter(sources))
 
 
 def sent_again(row: Row, engine: QueryEngine, openai: FakeOpenAI) -> ModelDraft:

@@ -7,13 +7,14 @@ from functools import cache, partial
 from llama_index.core.llms import LLM
 
 from config.settings import Settings
-from pipelines.answers import Answer, Context
+from pipelines.answers import Answer
 from pipelines.errors import FootnoteError, PromptTooLong
 from pipelines.models.measured import measured
 from pipelines.observe import log, log_failure
 from pipelines.query.answer import AnswerEvent, AnswerEvents, Draft, WriterInput
 from pipelines.query.answerers.quotation import extract_from, nearest_words, write_without_model, writer_input
 from pipelines.query.context import Retrieved, build_context
+from pipelines.query.delimit import Context
 from pipelines.query.escalate import find
 from pipelines.query.model_writer import ModelDraft, read_from, write_by_model
 from pipelines.query.prompt import WritingOptions, build_messages, first_sources, fit_to_window, writing_options

@@ -26,17 +26,17 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> dict[int, int]:
     """For each text that repeats an earlier one word for word, the index of the earlier one; empty texts never do."""
-    seen: list[tuple[int, frozenset[str]]] = []
+    seen: list[tuple[int, int, frozenset[str]]] = []
     repeats: dict[int, int] = {}
     for index, text in enumerate(texts):
         terms = frozenset(text.casefold().split())
-        for first, other in seen:
-            alike = min(len(terms), len(other)) >= threshold * max(len(terms), len(other))  # a cheap bound of the next
-            if terms and alike and jaccard(terms, other) >= threshold:
+        least, most = threshold * len(terms), len(terms) / threshold + 1  # of words; a cheap bound of the next
+        for first, size, other in seen:
+            if least <= size <= most and terms and jaccard(terms, other) >= threshold:
                 repeats[index] = first
                 break
         else:
-            seen.append((index, terms))
+            seen.append((index, len(terms), terms))
     return repeats
 
 

@@ -5,10 +5,10 @@ import pytest
 from config import prompts
 from config.prompts import NO_ANSWER, REMINDER_JSON, REMINDER_PROSE, answer_system
 from config.settings import PersonaSettings
-from pipelines.answers import Context, Source
+from pipelines.answers import Source
 from pipelines.errors import ModelError
 from pipelines.facts import RepositoryFacts
-from pipelines.query.delimit import SEPARATOR, about, draw_delimiter, format_source
+from pipelines.query.delimit import Context, about, draw_delimiter, format_source
 from pipelines.query.prompt import WritingOptions, build_messages, fit_to_window
 from pipelines.text import count_tokens
 from pipelines.types import QueryIntent, Turn
@@ -24,9 +24,7 @@ def manner(**changes: Any) -> WritingOptions:
 
 
 def context(*sources: Source) -> Context:
-    key = draw_delimiter(sources)
-    text = SEPARATOR.join(format_source(one, key, None) for one in sources)
-    return Context(sources, text, key, 1, sentences=tuple((one.n, 0, 5) for one in sources))
+    return Context(sources, draw_delimiter(sources))
 
 
 CONTEXT = context(source(1, "Ann welds."), source(2, "Ann works at Acme."))
@@ -121,7 +119,6 @@ def test_then_the_last_sources_leave_it_and_are_told_as_dropped() -> None:
     assert held.sources == CONTEXT.sources[:1]
     assert "Ann works at Acme." not in held.text
     assert held.dropped == (("n2", "window"),)
-    assert held.sentences == ((1, 0, 5),)
     assert size((), held) < size((), CONTEXT)
 
 

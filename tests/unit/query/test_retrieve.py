@@ -25,7 +25,7 @@ TEXTS = {
 class ListStore:
     """A store whose nodes are the texts above."""
 
-    def fetch(self, node_ids, *, filters: Filters, audience: str) -> dict[str, TextNode]:
+    def nodes(self, node_ids, *, filters: Filters, audience: str) -> dict[str, TextNode]:
         return {node_id: TextNode(id_=node_id, text=TEXTS[node_id]) for node_id in node_ids}
 
 
