@@ -35,7 +35,10 @@ def ask_speed(
     limit: Annotated[int, option("At most this many questions, from the first.", min=1)] = 40,
     as_json: Json = False,
 ) -> None:
-    """Measure how long a warm search and a warm ask take over the ingested documents; nothing is logged.
+    """Measure how long a warm search and a warm ask take over the ingested documents, beside their floor.
+
+    The floor is the question's vector, the SQL of the vector index and the look-up in the BM25 index alone. Nothing is
+    logged.
 
     Example: footnote bench ask --limit 10
     """

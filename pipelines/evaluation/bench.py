@@ -6,11 +6,15 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
+from sqlalchemy import event
 
 from config.settings import Settings
 from pipelines.errors import SourceError
@@ -20,7 +24,9 @@ from pipelines.ingestion.run import Overrides, build_ingestion
 from pipelines.ingestion.sources.files import list_files
 from pipelines.query.engine import QueryEngine
 from pipelines.store.database import embedded_server
+from pipelines.store.node_table import checked
 from pipelines.store.originals import path_of
+from pipelines.store.tokens import tokenise
 
 Result = TypeVar("Result")
 
@@ -84,21 +90,81 @@ def _read_sizes_and_hashes(paths: Sequence[Path]) -> float:
     return time.perf_counter() - began
 
 
-def bench_ask(engine: QueryEngine, questions: Sequence[str], on_progress: Progress) -> dict[str, Any]:
-    """Time a search and an ask of each question, both warm: each was searched and asked once before.
+_WARMING = 3  # questions that are not counted
+_CANDIDATES = 20  # of each retriever of a search
 
-    `ratio` is the median time of an ask over that of a search. Nothing is logged. A SourceError without a question.
+
+def bench_ask(
+    engine: QueryEngine,
+    questions: Sequence[str],
+    on_progress: Progress,
+    others: Mapping[str, Callable[[str], Any]] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Time a search and an ask of each question beside their floor, in turn, in a process that is warm.
+
+    The floor is what no search can do without: the question's vector, the raw SQL of the vector index and the raw
+    look-up in the BM25 index, for twenty candidates each. No question is asked twice, so that nothing of it is kept;
+    the first three only warm the process, unless there are no more. `ratios` are of medians and of 95th percentiles,
+    `statements` medians of SQL statements. Nothing is logged. A SourceError without a question.
+
+    Args:
+        engine: Over the documents that are searched.
+        questions: Each once.
+        on_progress: Told of each question.
+        others: Other systems by name, timed beside these.
     """
     if not questions:
         raise SourceError("There is no question to ask.", hint="Name a topics file.")
-    spent: dict[str, list[float]] = {"search": [], "ask": []}
-    for done, question in enumerate((*questions, *questions), start=1):
-        for name, call in (("search", engine.search), ("ask", engine.ask)):
-            began = time.perf_counter()
-            call(question, record=False)
-            spent[name].append(1000 * (time.perf_counter() - began))
-        on_progress("asking", done, 2 * len(questions))
-    warm = {name: np.percentile(each[len(questions) :], (50, 95)).round(1).tolist() for name, each in spent.items()}
-    times = {name: {"p50": median, "p95": slow} for name, (median, slow) in warm.items()}
-    ratio = times["ask"]["p50"] / times["search"]["p50"]
-    return {"questions": len(questions), "milliseconds": times, "ratio": round(ratio, 2)}
+    statements = [0]
+    count = partial(_count, statements)
+    search, ask = partial(engine.search, record=False), partial(engine.ask, record=False)
+    with closing(engine.database.engine.raw_connection()) as connection:
+        floor = partial(_floor, engine, connection)
+        calls: dict[str, Callable[[str], Any]] = {
+            "embed": engine.embed_model.get_query_embedding,
+            "floor": floor,
+            "search": search,
+            "ask": ask,
+            **others,
+        }
+        spent: dict[str, list[tuple[float, int]]] = {name: [] for name in calls}
+        event.listen(engine.database.engine, "before_cursor_execute", count)
+        for done, question in enumerate(questions):
+            order = [*calls][done % len(calls) :] + [*calls][: done % len(calls)]
+            for name in order:
+                statements[0], began = 0, time.perf_counter()
+                calls[name](question)
+                spent[name].append((1000 * (time.perf_counter() - began), statements[0]))
+            on_progress("asking", done + 1, len(questions))
+        event.remove(engine.database.engine, "before_cursor_execute", count)
+    counted = {name: each[_WARMING:] or each for name, each in spent.items()}
+    times = {
+        name: dict(
+            zip(("p50", "p95"), np.percentile([one for one, _ in each], (50, 95)).round(2).tolist(), strict=True)
+        )
+        for name, each in counted.items()
+    }
+    ratios = {
+        f"{name} by {base}": {cut: round(times[name][cut] / times[base][cut], 2) for cut in ("p50", "p95")}
+        for name, base in (("search", "floor"), ("ask", "floor"), ("ask", "search"))
+    }
+    return {
+        "questions": len(questions),
+        "nodes": engine.store.count(),
+        "milliseconds": times,
+        "ratios": ratios,
+        "statements": {name: statistics.median(n for _, n in counted[name]) for name in ("search", "ask")},
+    }
+
+
+def _floor(engine: QueryEngine, connection: Any, question: str) -> None:
+    vector = engine.embed_model.get_query_embedding(question)
+    with connection.cursor() as cursor:
+        nearest = "SELECT node_id FROM {}_windows ORDER BY embedding <=> %s LIMIT %s"
+        cursor.execute(nearest.format(checked(engine.store.table)), (str(vector), _CANDIDATES))
+        cursor.fetchall()
+    engine.indexes.current("owner").search(tokenise(question), _CANDIDATES)
+
+
+def _count(statements: list[int], *_: Any) -> None:
+    statements[0] += 1

@@ -30,11 +30,13 @@ def test_searches_and_asks_are_timed_warm_and_leave_no_log(settings: Settings, t
     (tmp_path / "crane.md").write_text("# Crane\n\nMarit built the harbour crane in 2014.\n")
     ingest(settings, [str(tmp_path)])
     engine = build_query_engine(settings)
-    report = bench_ask(engine, ["Who built the harbour crane?"], lambda *_: None)
-    assert report["questions"] == 1
-    assert report["milliseconds"].keys() == {"search", "ask"}
+    questions = [f"{who} built the {what}?" for who in ("Who", "Marit", "When was") for what in ("crane", "harbour")]
+    report = bench_ask(engine, questions, lambda *_: None)
+    assert (report["questions"], report["nodes"]) == (6, 1)
+    assert report["milliseconds"].keys() == {"embed", "floor", "search", "ask"}
     assert 0 < report["milliseconds"]["ask"]["p50"] <= report["milliseconds"]["ask"]["p95"]
-    assert report["ratio"] > 0
+    assert report["ratios"].keys() == {"search by floor", "ask by floor", "ask by search"}
+    assert 0 < report["statements"]["search"] <= 4
     assert latest_queries(engine.database.engine, 9) == []
 
 
