@@ -1,7 +1,10 @@
 """ANSWER: the whole flow, question -> evidence -> sentences with checked footnotes."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, TypeVar
@@ -67,6 +70,7 @@ Event = AnswerEvent | Answer
 Result = TypeVar("Result")
 _NOT_OF_ANSWERS = {"home", "database_url", "log", "serve", "server", "server_token"}  # settings
 _OFFERED = 2  # stored questions of an abstention
+_PATIENCE = 2.0  # seconds that suggestions wait for other work
 _KEPT_REPLIES = 500  # to questions that were tried, of one state of the corpus
 
 
@@ -128,6 +132,8 @@ class QueryEngine(BaseQueryEngine):
 
     def __post_init__(self) -> None:
         super().__init__(callback_manager=None)
+        self._under_way = UnderWay()
+        self._suggesting = threading.Lock()
         relevant = self.settings.model_dump(mode="json", exclude=_NOT_OF_ANSWERS)
         self._settings_fingerprint = fingerprint(relevant)
 
@@ -188,7 +194,8 @@ class QueryEngine(BaseQueryEngine):
                 extraction, and the Answer says so.
         """
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
-        answer, _ = yield from self._answered(replace(request, previews=True), record=record)
+        with self._under_way.one():
+            answer, _ = yield from self._answered(replace(request, previews=True), record=record)
         yield answer
 
     def _request(
@@ -285,10 +292,22 @@ class QueryEngine(BaseQueryEngine):
         """Questions that may be asked next, for the Answer's `follow_ups`: each new, and answered by quotation here.
 
         Made after an answer, which does not wait for them; none where the documents cannot be read. An abstention has
-        its own already, unless none was stored: then some are tried now.
+        its own already, unless none was stored: then some are tried now. One answer's are tried at a time, each after
+        the questions of readers that are under way; none where that takes seconds.
         """
         if answer.follow_ups:
             return answer.follow_ups
+        if not self._suggesting.acquire(timeout=_PATIENCE):
+            return ()
+        try:
+            return self._suggested(answer, history, filters, audience)
+        finally:
+            self._suggesting.release()
+
+    def _suggested(
+        self, answer: Answer, history: Sequence[Turn], filters: Filters | None, audience: Audience | None
+    ) -> tuple[str, ...]:
+        end = time.monotonic() + _PATIENCE
         request = self._request(answer.question, filters, audience, history=history)
         if not answer.answered and not answer.searched:
             return ()
@@ -300,7 +319,12 @@ class QueryEngine(BaseQueryEngine):
         try:
             with self.active.snapshot() as snapshot:
                 proposed = proposals_beside(answer, request, self.store)
-                ask = partial(self._replies.current(request.audience, snapshot.mark), filters=request.filters)
+                reply = partial(self._replies.current(request.audience, snapshot.mark), filters=request.filters)
+
+                def ask(question: str) -> Answer:
+                    self._under_way.wait_for_none(end - time.monotonic())
+                    return reply(question)
+
                 return suggest(answer, history, proposed, ask, limit=self.settings.answer.follow_ups)
         except FootnoteError as error:
             log_failure("no follow-up questions are suggested", error)
@@ -531,6 +555,30 @@ class QueryEngine(BaseQueryEngine):
 
     def _bound(self, filters: Filters | None, audience: Audience | None) -> "QueryEngine":
         return replace(self, filters=self.filters if filters is None else filters, audience=audience or self.audience)
+
+
+class UnderWay:
+    """Counts the questions that are being answered, so that other work can wait for them."""
+
+    def __init__(self) -> None:
+        self._count, self._changed = 0, threading.Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """While a question is answered."""
+        with self._changed:
+            self._count += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._count -= 1
+                self._changed.notify_all()
+
+    def wait_for_none(self, seconds: float) -> None:
+        """Return when no question is being answered, at the latest after some seconds; at once from 0 on down."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._count, seconds)
 
 
 def _stored(index: ModelIndex, mark: Mark, filters: Filters, audience: Audience) -> Sequence[StoredQuestion]:
