@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -173,18 +173,16 @@ def _join(connection: Connection, document_ids: Collection[str], members: Sequen
     rows = connection.execute(
         select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), elsewhere)
     ).all()
-    groups = _Groups()
+    ties: list[tuple[str, str]] = []
     for kind, alike in ALIKE.items():
         new = {member.id: member.signature for member in members if member.kind == kind}
         for component in components(new, alike):
-            for member in component:
-                groups.tie(min(component), member)
+            ties += [(min(component), member) for member in component]
         others = [(row.family, _signature(row.signature)) for row in rows if row.kind == kind]
         table = _stacked([signature for _, signature in others])
         for member, signature in new.items():
-            for place in _copies_of(signature, table, alike):
-                groups.tie(member, others[place][0])
-    for group in groups:
+            ties += [(member, others[place][0]) for place in _copies_of(signature, table, alike)]
+    for group in _connected(ties):
         if len(group) > 1:
             _rename(connection, f.family.in_(group), min(group))
 
@@ -202,17 +200,16 @@ def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]
     same: dict[bytes, list[str]] = {}
     for member, signature in members.items():
         same.setdefault(signature.tobytes(), []).append(member)
-    groups, in_band = _Groups(), dict[int, list[str]]()
+    ties, in_band = list[tuple[str, str]](), dict[int, list[str]]()
     for first, *others in same.values():
-        for other in (first, *others):
-            groups.tie(first, other)
+        ties += [(first, other) for other in (first, *others)]
         buckets = [in_band.setdefault(band, []) for band in bands(members[first])]
         rivals = list(dict.fromkeys(chain.from_iterable(buckets)))
-        for place in _copies_of(members[first], [members[rival] for rival in rivals], alike):
-            groups.tie(first, rivals[place])
+        copies = _copies_of(members[first], [members[rival] for rival in rivals], alike)
+        ties += [(first, rivals[place]) for place in copies]
         for bucket in buckets:
             bucket.append(first)
-    return list(groups)
+    return _connected(ties)
 
 
 def _stacked(rows: Sequence[Signature]) -> NDArray[np.uint32]:
@@ -228,27 +225,15 @@ def _copies_of(one: Signature, others: Sequence[Signature] | NDArray[np.uint32],
     return [int(place) for place in np.flatnonzero(bands_shared & (likeness(one, table) >= alike))]
 
 
-class _Groups:
-    """Names in groups that grow together as names are tied."""
-
-    def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
-
-    def tie(self, one: str, other: str) -> None:
-        """Make one group of the groups of two names."""
-        self._parent[self._root(one)] = self._root(other)
-
-    def _root(self, name: str) -> str:
-        parent = self._parent.setdefault(name, name)
-        while parent != self._parent[parent]:
-            self._parent[name] = parent = self._parent[parent]
-        return parent
-
-    def __iter__(self) -> Iterator[set[str]]:
-        groups: dict[str, set[str]] = {}
-        for name in list(self._parent):
-            groups.setdefault(self._root(name), set()).add(name)
-        return iter(groups.values())
+def _connected(ties: Iterable[tuple[str, str]]) -> list[set[str]]:
+    """The names in groups that ties connect; the smaller of two groups joins the larger."""
+    group_of: dict[str, set[str]] = {}
+    for one, other in ties:
+        smaller, larger = sorted((group_of.setdefault(name, {name}) for name in (one, other)), key=len)
+        if smaller is not larger:
+            larger |= smaller
+            group_of |= dict.fromkeys(smaller, larger)
+    return list({id(group): group for group in group_of.values()}.values())
 
 
 # Reading
