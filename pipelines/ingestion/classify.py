@@ -35,8 +35,8 @@ _REFLECTIVE = frozenset(word_lists("reflection")["learning"])
 
 
 @dataclass(frozen=True)
-class TextShape:
-    """Structural signals in a document's text, computed on demand."""
+class Signals:
+    """The signals in a document's name and in the structure of its text, computed on demand."""
 
     document: Document
 
@@ -102,39 +102,66 @@ class TextShape:
         letters = "".join([char if char.isalpha() or char == "'" else " " for char in fold(self.text)])
         return tuple(word for word in (run.strip("'") for run in letters.split()) if word)
 
+    @cached_property
+    def path(self) -> PurePosixPath:
+        """The name of the document as a path."""
+        return PurePosixPath(self.document.name)
 
-def linkedin_confidence(shape: TextShape) -> float:
+    @cached_property
+    def stem(self) -> str:
+        """The folded name without folders and the ending."""
+        return fold(self.path.stem)
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """The words of the stem."""
+        return frozenset("".join(char if char.isalpha() else " " for char in self.stem).split())
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The folders in the name, and the folder of the file; nearest first."""
+        above = PurePosixPath(unquote(urlsplit(self.document.source_uri).path)).parent.name
+        named = [part.lower() for part in reversed(self.path.parts[:-1])]
+        return tuple(dict.fromkeys([*named, above.lower()]))
+
+    @cached_property
+    def long(self) -> bool:
+        """True if there is enough text to contradict the name."""
+        return len(self.document.text) > _SHORT
+
+
+def linkedin_confidence(signals: Signals) -> float:
     """The confidence (0..1) that a text is a LinkedIn profile, by titles, links, job lengths and page numbers.
 
     A PDF that LinkedIn typeset is one in any language.
     """
-    if shape.document.metadata.get("typeset") == "linkedin":
+    if signals.document.metadata.get("typeset") == "linkedin":
         return 0.99
-    if "linkedin" not in shape.text.lower() and not shape.lengths and "top_skills" not in shape.profile_titles:
+    if "linkedin" not in signals.text.lower() and not signals.lengths and "top_skills" not in signals.profile_titles:
         return 0.0
-    first = title_section(shape.lines[0]) if shape.lines else ""
-    timed = shape.lengths > 0 and 2 * shape.lengths >= shape.spells
-    sections = len(shape.profile_titles & {"summary", "experience", "education", "skills", "languages", "contact"})
+    first = title_section(signals.lines[0]) if signals.lines else ""
+    timed = signals.lengths > 0 and 2 * signals.lengths >= signals.spells
+    sections = len(signals.profile_titles & {"summary", "experience", "education", "skills", "languages", "contact"})
     signs = (
-        3.0 * ("(LinkedIn)" in shape.text[:3_000])
-        + 3.0 * ("top_skills" in shape.profile_titles)
+        3.0 * ("(LinkedIn)" in signals.text[:3_000])
+        + 3.0 * ("top_skills" in signals.profile_titles)
         + 3.0 * timed
-        + 2.0 * _is_on_site(shape.text)
-        + 2.0 * _joined_jobs(shape)
+        + 2.0 * _is_on_site(signals.text)
+        + 2.0 * _joined_jobs(signals)
     )
-    numbered = [notice.text for notice in shape.document.furniture] + list(shape.lines[:400])
-    beside = (first == "contact") + bool(linkedin_slug(shape.text)) + any(map(is_page_number, numbered))
+    numbered = [notice.text for notice in signals.document.furniture] + list(signals.lines[:400])
+    beside = (first == "contact") + bool(linkedin_slug(signals.text)) + any(map(is_page_number, numbered))
     if sections < 1 or signs < 3 or (signs < 5 and not (signs >= 3 and beside >= 2 and not (timed and signs == 3))):
         return 0.0
     return min(0.99, 0.75 + 0.03 * (signs + beside))
 
 
-def _joined_jobs(shape: TextShape) -> bool:
+def _joined_jobs(signals: Signals) -> bool:
     """True if the lines above dates with a length read `Position at Company`, as in the old export."""
-    if not shape.lengths:
+    if not signals.lengths:
         return False
     above: list[str] = []
-    for before, line in zip(shape.lines, shape.lines[1:], strict=False):
+    for before, line in zip(signals.lines, signals.lines[1:], strict=False):
         lengths = durations(line) if len(line) < 100 else []
         if lengths and date_ranges(line):
             above.append(before)
@@ -153,35 +180,35 @@ def _is_on_site(page: str) -> bool:
     return is_contact or counted or any(f" {phrase} " in text for phrase in _ON_SITE)
 
 
-def resume_confidence(shape: TextShape) -> float:
+def resume_confidence(signals: Signals) -> float:
     """The confidence (0..1) that a text is a resume, by career sections, date ranges and contact details.
 
     Each section and each dated entry may have a few headings.
     """
-    if len(shape.document.text) > _MAX_RESUME:
+    if len(signals.document.text) > _MAX_RESUME:
         return 0.0
-    main = shape.sections & {"experience", "education"}
-    others = shape.sections - {"experience", "education", "contact", "references", "summary", "courses", "interests"}
-    known = len(main) + len(others) + len(shape.sections & {"summary", "contact"})
-    complete = (len(main) == 2 or "skills" in others) and shape.spells >= 2 and shape.reachable
-    if not main or known < 3 - complete or shape.headings > 3 * (known + shape.spells) + 4:
+    main = signals.sections & {"experience", "education"}
+    others = signals.sections - {"experience", "education", "contact", "references", "summary", "courses", "interests"}
+    known = len(main) + len(others) + len(signals.sections & {"summary", "contact"})
+    complete = (len(main) == 2 or "skills" in others) and signals.spells >= 2 and signals.reachable
+    if not main or known < 3 - complete or signals.headings > 3 * (known + signals.spells) + 4:
         return 0.0
-    signs = (len(main) == 2) + ("skills" in others) + (shape.spells >= 2) + (shape.spells >= 4) + shape.reachable
-    if signs < 3 or (shape.spells == 0 and len(main) < 2):
+    signs = (len(main) == 2) + ("skills" in others) + (signals.spells >= 2) + (signals.spells >= 4) + signals.reachable
+    if signs < 3 or (signals.spells == 0 and len(main) < 2):
         return 0.0
     return min(0.98, 0.4 + 0.1 * signs + 0.02 * known)
 
 
-def journey_confidence(shape: TextShape) -> float:
+def journey_confidence(signals: Signals) -> float:
     """The confidence (0..1) that a text is a personal reflection, by first person and words of learning."""
-    words = shape.words
-    if len(words) < _LEAST_WORDS or shape.sections & {"experience", "education"}:
+    words = signals.words
+    if len(words) < _LEAST_WORDS or signals.sections & {"experience", "education"}:
         return 0.0
     first_person = sum(word in _FIRST_PERSON for word in words) / len(words)
     reflective = [word for word in words if word in _REFLECTIVE]
     rate, kinds = len(reflective) / len(words), len(set(reflective))
-    titles = "\n".join(line for line in shape.lines[:3] if len(line) <= 120)
-    if shape.document.mime == HTML:
+    titles = "\n".join(line for line in signals.lines[:3] if len(line) <= 120)
+    if signals.document.mime == HTML:
         return 0.0
     looks_back = any(f" {phrase} " in f" {' '.join(word_parts(titles))} " for phrase in _LOOKING_BACK)
     if first_person >= 0.015 and kinds >= 3 and looks_back:
@@ -191,14 +218,14 @@ def journey_confidence(shape: TextShape) -> float:
     return min(0.9, 0.5 + 4 * (first_person - 0.04) + 5 * rate)
 
 
-def has_career(shape: TextShape) -> bool:
+def has_career(signals: Signals) -> bool:
     """True if the text has signs of a career: sections, date ranges, or a section and contact details."""
-    return bool(len(shape.sections) >= 2 or shape.spells >= 2 or (shape.sections and shape.reachable))
+    return bool(len(signals.sections) >= 2 or signals.spells >= 2 or (signals.sections and signals.reachable))
 
 
-def is_personal(shape: TextShape) -> bool:
+def is_personal(signals: Signals) -> bool:
     """True if the text is in the first person."""
-    return sum(word in _FIRST_PERSON for word in shape.words) >= max(2, len(shape.words) // 100)
+    return sum(word in _FIRST_PERSON for word in signals.words) >= max(2, len(signals.words) // 100)
 
 
 _RESUME_WORDS = frozenset({"resume", "resumes", "cv", "lebenslauf"})
@@ -232,66 +259,31 @@ _FOLDERS = {
 }
 
 
-@dataclass(frozen=True)
-class _Signals:
-    """The signals that the rules read, computed on demand."""
-
-    document: Document
-
-    @cached_property
-    def path(self) -> PurePosixPath:
-        return PurePosixPath(self.document.name)
-
-    @cached_property
-    def stem(self) -> str:
-        return fold(self.path.stem)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset("".join(char if char.isalpha() else " " for char in self.stem).split())
-
-    @cached_property
-    def folders(self) -> tuple[str, ...]:
-        """The folders in the name, and the folder of the file; nearest first."""
-        above = PurePosixPath(unquote(urlsplit(self.document.source_uri).path)).parent.name
-        named = [part.lower() for part in reversed(self.path.parts[:-1])]
-        return tuple(dict.fromkeys([*named, above.lower()]))
-
-    @cached_property
-    def shape(self) -> TextShape:
-        return TextShape(self.document)
-
-    @cached_property
-    def long(self) -> bool:
-        """True if there is enough text to contradict the name."""
-        return len(self.document.text) > _SHORT
-
-
 Guess = tuple[str, float] | None
-Rule = tuple[str, Callable[[_Signals], Guess]]
+Rule = tuple[str, Callable[[Signals], Guess]]
 
 
-def _declared(signals: _Signals) -> Guess:
+def _declared(signals: Signals) -> Guess:
     declared = str(signals.document.metadata.get("category", "")).lower()
     return (declared, 1.0) if declared in CATEGORIES else None
 
 
-def _by_source(signals: _Signals) -> Guess:
+def _by_source(signals: Signals) -> Guess:
     kind = signals.document.source_kind
     return (kind, 0.98) if kind in ("github", "notion", "web") else None
 
 
-def _by_name(signals: _Signals) -> Guess:
+def _by_name(signals: Signals) -> Guess:
     """The category that the name states, unless a long text does not fit it ("how-to-write-a-resume.md")."""
-    if "linkedin" in signals.words:
-        return ("linkedin", 0.9) if not signals.long or has_career(signals.shape) else None
-    if signals.words & {"journey", "journeys", "reflection", "reflections"}:
-        return ("journey", 0.9) if not signals.long or is_personal(signals.shape) else None
-    named = signals.words & _RESUME_WORDS or "curriculum vitae" in signals.stem.replace("_", " ")
-    return ("resume", 0.9) if named and (not signals.long or has_career(signals.shape)) else None
+    if "linkedin" in signals.name_words:
+        return ("linkedin", 0.9) if not signals.long or has_career(signals) else None
+    if signals.name_words & {"journey", "journeys", "reflection", "reflections"}:
+        return ("journey", 0.9) if not signals.long or is_personal(signals) else None
+    named = signals.name_words & _RESUME_WORDS or "curriculum vitae" in signals.stem.replace("_", " ")
+    return ("resume", 0.9) if named and (not signals.long or has_career(signals)) else None
 
 
-def _notion_export(signals: _Signals) -> Guess:
+def _notion_export(signals: Signals) -> Guess:
     within = PurePosixPath(unquote(urlsplit(signals.document.source_uri).fragment)).stem  # in an exported archive
     return ("notion", 0.85) if _ends_in_notion_id(signals.stem) or _ends_in_notion_id(within) else None
 
@@ -302,13 +294,13 @@ def _ends_in_notion_id(stem: str) -> bool:
     return start.endswith((" ", "-")) and len(found) == NOTION_ID and not found.strip("0123456789abcdef")
 
 
-def _dated_front_matter(signals: _Signals) -> Guess:
+def _dated_front_matter(signals: Signals) -> Guess:
     dated = signals.document.published_at is not None and "front_matter" in signals.document.metadata
     return ("blog", 0.85) if signals.document.mime == MARKDOWN and dated else None
 
 
-def _fiscal_name(signals: _Signals) -> Guess:
-    personal = fiscal_year(f"{signals.stem}\n{head_of(signals.document.text)}") and is_personal(signals.shape)
+def _fiscal_name(signals: Signals) -> Guess:
+    personal = fiscal_year(f"{signals.stem}\n{head_of(signals.document.text)}") and is_personal(signals)
     return ("journey", 0.7) if personal else None
 
 
@@ -322,15 +314,15 @@ RULES: tuple[Rule, ...] = (
     ("career data", lambda of: ("resume", 1.0) if of.document.mime in (JSON_RESUME, RENDERCV, LINKEDIN) else None),
     ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and name_date(of.stem[:10]) else None),
     ("README", lambda of: ("github", 0.95) if is_readme_name(of.stem) else None),
-    ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of.shape))),
+    ("LinkedIn export", lambda of: _if_confident("linkedin", linkedin_confidence(of))),
     ("file name", _by_name),
     ("folder", lambda of: next(((_FOLDERS[folder], 0.8) for folder in of.folders if folder in _FOLDERS), None)),
-    ("profile", lambda of: ("linkedin", 0.8) if "profile" in of.words and has_career(of.shape) else None),
+    ("profile", lambda of: ("linkedin", 0.8) if "profile" in of.name_words and has_career(of) else None),
     ("Notion export name", _notion_export),
     ("dated front matter", _dated_front_matter),
-    ("resume sections", lambda of: _if_confident("resume", resume_confidence(of.shape))),
+    ("resume sections", lambda of: _if_confident("resume", resume_confidence(of))),
     ("fiscal year", _fiscal_name),
-    ("first person", lambda of: _if_confident("journey", journey_confidence(of.shape))),
+    ("first person", lambda of: _if_confident("journey", journey_confidence(of))),
     ("web page", lambda of: ("web", 0.6) if of.document.mime == HTML else None),
 )
 
@@ -353,7 +345,7 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
     """
     if category and category not in CATEGORIES:
         raise ConfigError(f"There is no category called {category!r}.", hint=f"Categories: {', '.join(CATEGORIES)}.")
-    signals = _Signals(document)
+    signals = Signals(document)
     guesses = ((reason, guess) for reason, rule in RULES if (guess := rule(signals)))
     given, none = ("given", (category, 1.0)), ("no rule", ("generic", 0.5))
     reason, (found, confidence) = given if category else next(guesses, none)
