@@ -24,11 +24,10 @@ def heading(persona: PersonaSettings) -> str:
     return f"Ask about {persona.name}" if persona.name else "Ask, and check the answer"
 
 
-def placeholder(persona: PersonaSettings, *, adds_files: bool) -> str:
-    """The words in the empty question box."""
-    about = f"about {persona.name}" if persona.name else "about these documents"
-    asked = "Ask me anything about my work" if persona.voice == "first" else f"Ask {about}"
-    return f"{asked}, or add documents" if adds_files else asked
+def placeholder(persona: PersonaSettings) -> str:
+    """The words in the empty question box, which has one line on a telephone."""
+    asked = f"Ask about {persona.name or 'these documents'}"
+    return "Ask me anything about my work" if persona.voice == "first" else asked
 
 
 def nothing_yet(persona: PersonaSettings) -> str:

@@ -60,7 +60,7 @@ def _welcome(engine: ChatEngine) -> None:
 def _converse(engine: ChatEngine, shelf: Shelf, persona: PersonaSettings, left: Exchange | None) -> None:
     is_owner = engine.audience == "owner"
     filters = filter_bar(shelf)
-    typed, files = _question_box(engine, face.placeholder(persona, adds_files=is_owner), is_owner=is_owner)
+    typed, files = _question_box(engine, face.placeholder(persona), is_owner=is_owner)
     question, turns = session.pending()
     if typed and session.is_editing():
         session.ask_instead(session.archive(engine), typed, filters)

@@ -31,7 +31,7 @@ def test_the_name_is_in_the_texts_of_the_chat(engine: FakeEngine, chat: Open) ->
     assert "I build &lt;organs&gt;" in html(at)
     assert 'href="https://bell.example"' in html(at)
     assert "javascript" not in html(at)
-    assert at.chat_input(key="question").placeholder == "Ask about Ann Bell, or add documents"
+    assert at.chat_input(key="question").placeholder == "Ask about Ann Bell"
     assert not at.exception
 
 
@@ -57,7 +57,7 @@ def test_a_visitor_reads_the_name_in_the_bar_and_where_there_is_nothing_yet(
     ],
 )
 def test_texts_are_in_the_voice_of_the_persona(persona: PersonaSettings, said: tuple[str, ...]) -> None:
-    shown = title(persona), heading(persona), placeholder(persona, adds_files=False), nothing_yet(persona)
+    shown = title(persona), heading(persona), placeholder(persona), nothing_yet(persona)
     assert all(text.startswith(begin) for text, begin in zip(shown, said, strict=True))
 
 
