@@ -60,7 +60,7 @@ def _document(engine: ChatEngine, document_id: str) -> None:
 def _links(engine: ChatEngine) -> None:
     """A field for a link beside a button that looks at every source again."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Add from a link", key="link", placeholder="https://…, github:OWNER or notion:PAGE",
+        st.text_input("Add from a link, github:OWNER or notion:PAGE", key="link", placeholder="https://…",
                       on_change=render.attempt, args=(_take_in_link, engine))  # fmt: skip
         st.button("Refresh all sources", key="refresh", icon=":material/refresh:", on_click=render.attempt,
                   args=(engine.jobs.refresh,))  # fmt: skip

@@ -140,15 +140,22 @@ def timeline(career: Career) -> Any:
     base = alt.Chart(alt.InlineData(values=values), height=_LINE * len(dated) + 30).encode(
         y=alt.Y("row:O", axis=None, scale=alt.Scale(paddingInner=0.75, paddingOuter=0.55))
     )
-    bars = base.mark_bar(cornerRadius=3, cursor="pointer").encode(
+    hues = alt.Scale(domain=shown, range=[_HUES[kind] for kind in shown])
+    bars = base.mark_bar(cornerRadius=3, cursor="pointer", strokeWidth=2).encode(
         x=alt.X("from:T", title=None, axis=alt.Axis(format="%Y", tickCount="year", labelOverlap=True, orient="bottom")),
         x2="to:T",
-        color=alt.Color("kind:N", title=None, sort=shown, legend=alt.Legend(orient="top"),
-                        scale=alt.Scale(domain=shown, range=[_HUES[kind] for kind in shown])),
+        color=alt.Color("kind:N", title=None, sort=shown, legend=alt.Legend(orient="top"), scale=hues),
+        stroke=alt.Stroke("kind:N", legend=None, scale=hues),  # a day of a talk is seen on a telephone, too
         tooltip=[alt.Tooltip("label:N", title="What"), alt.Tooltip("years:N", title="When")],
     ).add_params(alt.selection_point(name="bar", fields=["n"], toggle=False))  # fmt: skip
     names = base.mark_text(
-        align="left", baseline="bottom", dy=-7, fontSize=13, color="currentColor", font="Source Sans"
+        align="left",
+        baseline="bottom",
+        dy=-7,
+        fontSize=13,
+        color="currentColor",
+        font="Source Sans",
+        limit=alt.ExprRef("width"),
     ).encode(x=alt.value(0), text="label:N", detail="row:O")
     return alt.layer(bars, names).properties(description="The career by years. The tables below say the same.")
 
