@@ -18,9 +18,10 @@ from pipelines.ingestion.parsers.careers.records import date_fields, end_year
 from pipelines.ingestion.parsers.careers.vocabulary import degree_score
 from pipelines.ingestion.parsers.linkedin.jobs import Row, job_facts, job_pieces, rows_of
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts
+from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts, whole_piece
 from pipelines.ingestion.parsers.resume.lines import LineKind, ResumeLine
-from pipelines.ingestion.parsers.resume.readers import READERS, Reader, person_facts
+from pipelines.ingestion.parsers.resume.person import person_facts
+from pipelines.ingestion.parsers.resume.readers import READERS, Reader
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 from pipelines.ingestion.words import word_lists
 from pipelines.text import letters_of
@@ -113,10 +114,8 @@ def read_typeset_contact(text: str, parts: Sequence[SectionPart]) -> PiecesByPar
     """The person: name, headline and place below each other; the addresses of the contact column."""
     found: PiecesByPart = {}
     for number, part in parts_of_section(parts, "contact"):
-        start, end = part.lines[0].start, part.lines[-1].end
         person = person_facts(text, part.lines, named=False, titled=False) if part.title else _person(text, part)
-        facts = supported_facts(text, [person] if person else [], start, end)
-        found[number] = [Piece(start, end, part.path, "contact", facts)]
+        found[number] = [whole_piece(text, part.path, part.lines, "contact", [person] if person else [])]
     return found
 
 
@@ -137,10 +136,9 @@ def read_typeset_languages(text: str, parts: Sequence[SectionPart]) -> PiecesByP
     """One piece per part; each row is a language, its level in brackets behind it."""
     found: PiecesByPart = {}
     for number, part in parts_of_section(parts, "languages"):
-        start, end = part.lines[0].start, part.lines[-1].end
         rows = [(row, *_split_brackets(row.words)) for row in rows_of(text, part.lines)]
         spoken = [LanguageFacts(span=(row.start, row.end), language=name, level=level) for row, name, level in rows]
-        found[number] = [Piece(start, end, part.path, "language", supported_facts(text, spoken, start, end))]
+        found[number] = [whole_piece(text, part.path, part.lines, "language", spoken)]
     return found
 
 

@@ -2,45 +2,34 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, takewhile
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from pipelines.blocks import text_blocks
-from pipelines.contacts import email_in, is_link, linkedin_slug
-from pipelines.facts import CareerRecord, Facts, PersonFacts, UnreadLine, records_of
+from pipelines.contacts import email_in, is_link
+from pipelines.facts import CareerRecord, Facts, UnreadLine, records_of
 from pipelines.ingestion.parsers.careers.dates import date_ranges
-from pipelines.ingestion.parsers.careers.people import is_addressed, is_name, name_of_file
-from pipelines.ingestion.parsers.careers.records import (
-    combined,
-    date_fields,
-    job_line,
-    states,
-    with_unread_lines,
-)
+from pipelines.ingestion.parsers.careers.records import combined, date_fields, job_line, states, with_unread_lines
 from pipelines.ingestion.parsers.careers.talks import names_talks
-from pipelines.ingestion.parsers.careers.vocabulary import degree_score, has_school, has_title, is_break, title_score
+from pipelines.ingestion.parsers.careers.vocabulary import degree_score, has_school, has_title, is_break
 from pipelines.ingestion.parsers.generic import GenericParser
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, split_entries
-from pipelines.ingestion.parsers.resume.lines import DatedLine, ResumeLine, dated_lines, words_of
+from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines
+from pipelines.ingestion.parsers.resume.person import with_name, with_name_of_file
 from pipelines.ingestion.parsers.resume.readers import READERS, Reader, read_text
 from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
-from pipelines.store.known_names import is_ordinary
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
 _FALLBACK_CHARACTERS = 1000
 _MAX_ITEM_WORDS = 4
-_MAX_MENU = 2  # parts that the menu of a copied page may look like
-_NEAR_NAME = 200  # characters down to the addresses below a name
 # Sections whose dates are no career of their own.
 _BESIDE_CAREER = frozenset(
     "volunteering publications talks interests awards references courses patents organizations availability".split()
 )
-_CAREER = frozenset({"experience", "education", "projects", "volunteering"})  # sections that no sidebar begins with
 
 
 def _with_experience(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
@@ -76,55 +65,6 @@ def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
 def _names_dated_job(entry: ResumeEntry) -> bool:
     is_range = entry.dated is not None and (entry.dated.end_month is not None or entry.dated.current)
     return is_range and any(has_title(part.words) for line in (*entry.head, *entry.after) for part in line.parts)
-
-
-def _with_name(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
-    """The parts; if the resume begins with a section, the person's name below it opens a part of its own.
-
-    The name is a heading of an unknown section, or a line below an empty line with a position below it, or a line that
-    an address right below it has.
-    """
-    for number, part in enumerate(parts[:_MAX_MENU]):
-        for at, pair in enumerate(pairwise(part.lines)):
-            if _is_said_twice(text, *pair):
-                return _with_contact(parts, number, at)
-    if not parts or not parts[0].heading or not parts[0].title:
-        return list(parts)
-    sidebar = list(takewhile(lambda part: part.section not in _CAREER, parts))
-    if any(part.section == "contact" and part.heading and not part.title for part in sidebar):
-        return list(parts)
-    profile = linkedin_slug(text)
-    for number, part in enumerate(sidebar):
-        if part.heading and not part.section and _is_named_above(text, part.heading, part.lines[:1]):
-            return [*parts[:number], replace(part, section="contact", title=""), *parts[number + 1 :]]
-        for at, line in enumerate(part.lines):
-            apart = "\n\n" in text[(part.lines[at - 1].end if at else 0) : line.start]
-            words = words_of(text[line.body : line.end])
-            below = text[line.end : line.end + _NEAR_NAME]
-            is_told = is_name(words.split()) and is_addressed(words, f"{below} {profile}")
-            is_named = line.kind == "text" and not profile and _is_named_above(text, line, part.lines[at + 1 : at + 2])
-            if (is_told and (apart or profile)) or (apart and is_named):
-                return _with_contact(parts, number, at)
-    return list(parts)
-
-
-def _with_contact(parts: Sequence[SectionPart], number: int, at: int) -> list[SectionPart]:
-    """The parts; in that of a number, the lines from a place on are a part with the person's name."""
-    part = parts[number]
-    person = SectionPart("contact", "", None, part.lines[at:])
-    return [*parts[:number], replace(part, lines=part.lines[:at]), person, *parts[number + 1 :]]
-
-
-def _is_said_twice(text: str, line: ResumeLine, below: ResumeLine) -> bool:
-    """True for a name that a page copied from a browser repeats, below its menu."""
-    words = text[line.body : line.end]
-    return words == text[below.body : below.end] and is_name(words.split()) and not title_score(words)
-
-
-def _is_named_above(text: str, line: ResumeLine, below: Sequence[ResumeLine]) -> bool:
-    """True for a line like a person's name with a position below it."""
-    name, *others = (words_of(text[one.body : one.end]) for one in (line, *below))
-    return is_name(name.split()) and not title_score(name) and any(title_score(words) >= 1 for words in others)
 
 
 def _with_skills(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
@@ -169,7 +109,7 @@ def _lists_jobs(text: str, part: SectionPart) -> bool:
 
 def resume_parts(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
     """The parts of a resume: its sections by their titles, and by what they hold."""
-    parts = _with_experience(text, _with_name(text, parts_of(text, blocks, boxes)))
+    parts = _with_experience(text, with_name(text, parts_of(text, blocks, boxes)))
     return _with_talks(text, _with_skills(text, parts))
 
 
@@ -192,31 +132,6 @@ def _pieces(text: str, parts: Sequence[SectionPart], readers: Mapping[str, Reade
             yield Piece(part.heading.start, part.heading.end, part.path, HEADING)
         if part.lines:
             yield from by_section[part.section][number] if part.section in by_section else [read_text(text, part)]
-
-
-def _with_name_of_file(text: str, file: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces; if none names the person, the name that the file has does: as the text writes it, else in the header.
-
-    A name that the text does not have must be of words that are not all ordinary ones.
-    """
-    people = [
-        each for piece in pieces for each in records_of(piece.facts) if isinstance(each, PersonFacts) and each.name
-    ]
-    name = name_of_file(file) if pieces and not people else ""
-    at = text.lower().find(name.lower()) if name else -1
-    is_rare = bool(name) and not title_score(name) and not all(map(is_ordinary, name.split()))
-    if at < 0 and not is_rare:
-        return list(pieces)
-    holding = next((number for number, piece in enumerate(pieces) if piece.start <= at < piece.end), 0)
-    piece = pieces[holding]
-    records = records_of(piece.facts)
-    person = next(
-        (each for each in records if isinstance(each, PersonFacts)), PersonFacts(span=(piece.start, piece.end))
-    )
-    named = person.model_copy(update={"name": text[at : at + len(name)] if at >= 0 else name})
-    facts = combined([named, *(each for each in records if each is not person)])
-    found = replace(piece, facts=facts, lead=piece.lead if at >= 0 else piece.lead or name)
-    return [*pieces[:holding], found, *pieces[holding + 1 :]]
 
 
 def _with_headings(pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -335,7 +250,7 @@ class ResumeParser(SpanParser):
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""
         pieces = self.pieces(document.text, document.blocks or text_blocks(document.text), document.boxes)
-        return _with_name_of_file(document.text, document.name, pieces)
+        return with_name_of_file(document.text, document.name, pieces)
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""

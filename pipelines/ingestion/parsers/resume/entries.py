@@ -16,7 +16,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     title_score,
 )
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines, label_role, split_label
+from pipelines.ingestion.parsers.resume.lines import DatedLine, ResumeLine, dated_lines, label_role, split_label
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 
 HEADING = "heading"
@@ -300,6 +300,14 @@ def supported_facts(text: str, records: Sequence[CareerRecord], start: int, end:
     spans = ((record, (max(start, record.span[0]), min(end, record.span[1]))) for record in records)
     found = (supported_by(record, f"{text[slice(*span)]}\n{lead}") for record, span in spans)
     return combined([checked for checked in found if checked])
+
+
+def whole_piece(
+    text: str, path: tuple[str, ...], lines: Sequence[ResumeLine], kind: str, records: Sequence[CareerRecord]
+) -> Piece:
+    """One piece for all of the lines, with the records that they state."""
+    start, end = lines[0].start, lines[-1].end
+    return Piece(start, end, path, kind, supported_facts(text, records, start, end))
 
 
 def bullet_spans(text: str, entry: ResumeEntry) -> Iterator[tuple[int, int]]:
