@@ -219,7 +219,9 @@ class RetrievalSettings(_Stage):
     ann_factor: int = Field(20, ge=1, description="the vector index examines this many times top_n nodes")
     leg_factor: int = Field(4, ge=1, description="each retriever returns this many times top_n nodes")
     fusion: Literal["convex", "rrf"] = Field("convex", description="rrf = reciprocal rank fusion")
-    scale: Literal["max", "z", "none"] = Field("z", description="convex fusion: normalisation of scores")
+    scale: Literal["auto", "max", "min-max", "z", "none"] = Field(
+        "auto", description="convex fusion: normalisation of scores; auto = z, or min-max for multilingual-e5-small"
+    )
     complete: bool = Field(
         True, description="convex fusion: score each node with both retrievers, even if only one found it"
     )

@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from bm25s import stopwords
 
+from pipelines.text import without_accents
+
 _LISTED = {
     "de": stopwords.STOPWORDS_GERMAN,
     "fr": stopwords.STOPWORDS_FRENCH,
@@ -31,10 +33,17 @@ _ENGLISH = frozenset((*stopwords.STOPWORDS_EN_PLUS, "many", "much", "us", "would
 _NO_OTHERS: Mapping[str, Collection[str]] = MappingProxyType({})
 
 
+# The algorithms that stem a language.
+SNOWBALL = {"de": "german", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese", "nl": "dutch"}
+_SIGNS = '.,;:!?()[]"“”„«»*_#'
+_TEXT = 5  # function words of a text that tell its language
+
+
 @cache
 def function_words(language: str) -> frozenset[str]:
-    """The function words of a language, in lower case, with its question words."""
-    return frozenset((*_LISTED[language], *_INTERROGATIVES[language].split()))
+    """The function words of a language, in lower case, with its question words; each also without accents."""
+    listed = (*_LISTED[language], *_INTERROGATIVES[language].split())
+    return frozenset((*listed, *map(without_accents, listed)))
 
 
 @cache
@@ -44,7 +53,8 @@ def _telling(language: str) -> frozenset[str]:
 
 def is_interrogative(word: str, language: str) -> bool:
     """True if a word in lower case asks in this language."""
-    return word in _INTERROGATIVES[language].split()
+    asking = _INTERROGATIVES[language]
+    return word in (*asking.split(), *without_accents(asking).split())
 
 
 def language_of(
@@ -55,8 +65,16 @@ def language_of(
     It has more of them than any other, and than English has of its own. `others` are further words of a language.
     """
     said = list(words)
-    telling = {name: _telling(name).union(set(others.get(name, ())) - _ENGLISH - _HOMOGRAPHS) for name in _LISTED}
+    telling = {name: _telling(name) for name in _LISTED}
+    for name, more in others.items():
+        telling[name] |= set(more) - _ENGLISH - _HOMOGRAPHS
     found = {name: tuple(word for word in said if word in telling[name]) for name in _LISTED}
     language, own = max(found.items(), key=lambda item: len(item[1]))
     english = sum(word in _ENGLISH and word not in function_words(language) for word in said)
     return (language, own) if len(own) > english else ("", ())
+
+
+def text_language(text: str) -> str:
+    """The language of a passage; empty for English, for other languages and for a list of names."""
+    language, own = language_of(word.strip(_SIGNS) for word in text.lower().split())
+    return language if len(own) >= _TEXT else ""

@@ -62,7 +62,7 @@ def _dated(meaning: str) -> Any:
 _FILTERS: dict[str, Any] = {  # by their fields of Filters
     "collection": Annotated[list[str] | None, _repeated("collection")],
     "category": Annotated[list[str] | None, _repeated("category, e.g. resume, blog", callback=known_categories)],
-    "kind": Annotated[list[str] | None, _repeated("kind of passage, e.g. text, table")],
+    "kind": Annotated[list[str] | None, _repeated("kind of passage: text, list, table or code")],
     "year": Annotated[list[int] | None, _repeated("year")],
     "author": Annotated[list[str] | None, _repeated("author")],
     "since": Annotated[str, _dated("after")],

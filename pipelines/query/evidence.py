@@ -72,6 +72,7 @@ CALIBRATIONS: dict[str, Calibration] = {
     "text-embedding-3-small": MINILM.on_scale(0.1, 0.55),
     "text-embedding-3-large": MINILM.on_scale(0.08, 0.55),
     "text-embedding-ada-002": MINILM.on_scale(0.7, 0.87),
+    "multilingual-e5-small": MINILM.on_scale(0.75, 0.88),
     "hashed": HASHED,
 }
 DEFAULT = CALIBRATIONS["text-embedding-3-small"]

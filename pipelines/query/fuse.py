@@ -2,25 +2,30 @@
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from functools import partial
 from statistics import fmean, pstdev
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from config.settings import RetrievalSettings
+from pipelines.models.identity import MULTILINGUAL
 from pipelines.observe import log_failure
 from pipelines.query.trace import SILENT, Observer
 
+Key = TypeVar("Key", bound=Hashable)
 Ranked = list[tuple[str, float]]
-Scale = Literal["max", "z", "none"]
+Scale = Literal["max", "min-max", "z", "none"]
 # (rankings by retriever, weights by retriever) -> fused scores
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]], Mapping[str, float]], dict[str, float]]
+
+
+_SCALES: Mapping[str, Scale] = {MULTILINGUAL: "min-max"}  # of models whose `auto` is another than `z`
 
 
 def reciprocal_rank_fusion(
@@ -62,7 +67,7 @@ def convex_fusion(
         rankings: By retriever, (node id, score), best first, no repeats within a ranking.
         weights: By retriever.
         scale: `max` divides by the retriever's maximum (negatives count as 0), `z` takes the mean off and divides by
-            the standard deviation, `none` leaves scores as they are.
+            the standard deviation, `min-max` maps its range to 0..1, `none` leaves scores as they are.
 
     Raises:
         ValueError: If a ranking repeats an id.
@@ -88,11 +93,13 @@ def _scaled(ranking: Sequence[tuple[str, float]], scale: Scale) -> list[float]:
         return [(score - mean) / deviation if deviation > 0 else 0.0 for score in scores]
     if scale == "none":
         return scores
+    if scale == "min-max":
+        return list(min_max_scaled(dict(enumerate(scores))).values())
     most = max(scores, default=0.0)
     return [max(score, 0.0) / most if most > 0 else 0.0 for score in scores]
 
 
-def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
+def min_max_scaled(scores: Mapping[Key, float]) -> dict[Key, float]:
     """The scores mapped to 0..1 by their range, so that a boost moves ranks alike under every fusion: RRF scores are
     close.
     """
@@ -100,13 +107,14 @@ def min_max_scaled(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: (score - low) / (high - low) if high > low else 1.0 for name, score in scores.items()}
 
 
-def build_fusion(settings: RetrievalSettings) -> Fusion:
-    """The fusion of the dense and the sparse retriever that the settings name."""
+def build_fusion(settings: RetrievalSettings, model: str = "") -> Fusion:
+    """The fusion of the dense and the sparse retriever that the settings name, for this embedding model."""
+    scale: Scale = _SCALES.get(model, "z") if settings.scale == "auto" else settings.scale
     if settings.fusion == "rrf":
         return lambda *legs: min_max_scaled(reciprocal_rank_fusion(*legs))
-    if settings.scale == "z":
+    if scale == "z":
         return lambda *legs: min_max_scaled(convex_fusion(*legs, scale="z"))
-    return partial(convex_fusion, scale=settings.scale)
+    return partial(convex_fusion, scale=scale)
 
 
 def _assert_unique(leg: str, ranking: Sequence[tuple[str, float]]) -> None:

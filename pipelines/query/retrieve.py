@@ -18,13 +18,14 @@ from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError, RetrievalError
 from pipelines.query.fuse import Ranked, with_nodes
+from pipelines.query.question.language import question_stems, question_terms
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment, with_pairs
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_reader import NodeReader
-from pipelines.store.tokens import tokenise
+from pipelines.store.tokens import node_terms
 from pipelines.types import Audience, Filters
 
 
@@ -155,7 +156,7 @@ class NodesInMemory:
         self._nodes = {node.node_id: node for node in nodes}
         passes = build_metadata_filter_fn(lambda node_id: self._nodes[node_id].metadata, filters)
         self._passing = {node_id for node_id in self._nodes if passes(node_id)}
-        words = ((node, " ".join(tokenise(node.get_content(MetadataMode.EMBED)))) for node in nodes)
+        words = ((node, " ".join(node_terms(node.get_content(MetadataMode.EMBED)))) for node in nodes)
         segments = [Segment(node.node_id, node.ref_doc_id or node.node_id, terms) for node, terms in words]
         self._index = LexicalIndex.build(segments, BM25Parameters())
 
@@ -248,9 +249,11 @@ class SparseRetriever(BM25Retriever):
 
     def _terms(self, query: QueryBundle) -> tuple[LexicalIndex, Mapping[str, float]]:
         """The current index, and the weighted terms of a question in it."""
-        index, terms = self._indexes.current(self._scope.audience), tokenise(query.query_str)
+        index, terms = self._indexes.current(self._scope.audience), question_terms(query.query_str)
         given = query.term_weights if isinstance(query, WeightedQuery) else None
         weights: Mapping[str, float] = Counter(terms) if given is None else given
+        foreign = [stem for stem in question_stems(query.query_str) if index.document_frequency(stem)]
+        weights = {**dict.fromkeys(foreign, 1.0), **weights}
         for word, term, spellings in respelt(query.query_str, index) if self._typo_weight > 0 else ():
             self._scope.observer.note(correction_note(word, [near.spelling for near in spellings]))
             guess = weights.get(term, 0.0) * self._typo_weight

@@ -236,7 +236,7 @@ class Search:
         return HybridRetriever(
             legs,
             weights=[weights[leg.name] for leg in legs],
-            fusion=build_fusion(options),
+            fusion=build_fusion(options, self.model),
             similarity_top_k=len(legs) * k,
             complete=options.complete and options.fusion == "convex",
             observer=ledger,

@@ -37,7 +37,7 @@ from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
 from pipelines.store.node_table import NodeTable
 from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
-from pipelines.store.tokens import TOKENISER_VERSION, tokenise
+from pipelines.store.tokens import TOKENISER_VERSION, node_terms, tokenise
 from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
 
@@ -292,7 +292,7 @@ class NodeReader(NodeTable):
 def segment(node: BaseNode, mime: str) -> str:
     """A node's index terms, joined by spaces: those of the header, a tab, those of the text."""
     header, body = node.metadata["header"], searchable("", node.get_content(), mime, node.metadata["kind"])
-    return f"{' '.join(tokenise(header))}\t{' '.join(tokenise(body))}"
+    return f"{' '.join(tokenise(header))}\t{' '.join(node_terms(body))}"
 
 
 def as_floats(vector: Any) -> Any:

@@ -5,14 +5,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from string import ascii_lowercase
 from typing import Any
 
-from pipelines.text import base_verb_forms, count_tokens, without_accents
+from pipelines.language import SNOWBALL, function_words, text_language
+from pipelines.text import base_verb_forms, count_tokens, without_accents, word_parts
 
-TOKENISER_VERSION = 4
+TOKENISER_VERSION = 5
 # A word, with inner joints (node.js, GPT-4, snake_case) and trailing signs (C++, C#), or a leading dot (.NET); words
 # that are joined by / & + are one run (CI/CD, R&D, C/C++).
 _WORD = r"(?:(?<![\w.])\.[a-z]{2,}\b|\w+(?:[.\-'’#@:]\w+)*(?:\+\+|#)?)"
@@ -37,11 +38,11 @@ def _aliases() -> dict[str, tuple[str, ...]]:
     return {short: tuple(token for token in tokenise(full, aliases=False)) for short, full in table.items()}
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
+@cache
+def _stemmer(algorithm: str = "english") -> Any:
     import Stemmer
 
-    return Stemmer.Stemmer("english")
+    return Stemmer.Stemmer(algorithm)
 
 
 def _stem(word: str) -> str:
@@ -74,6 +75,22 @@ def tokenise(text: str, *, aliases: bool = True) -> list[str]:
         else:
             terms += [term for raw in _RAW.findall(piece) for term in _terms(raw, aliases)]
     return terms
+
+
+def foreign_stems(text: str, language: str) -> list[str]:
+    """The stems in a language of a text's words, in order, without accents: of those that English stems otherwise.
+
+    Function words have none. A node in that language has them beside its index terms, and so has a question.
+    """
+    said = [word for word in word_parts(text) if len(word) > 3 and word not in function_words(language)]
+    made = zip(said, _stemmer(SNOWBALL[language]).stemWords(said), strict=True)
+    return [stem for word, stem in made if stem != _stem(word)]
+
+
+def node_terms(text: str) -> list[str]:
+    """The index terms of a passage, then its stems in its language where that is not English."""
+    language = text_language(text)
+    return [*tokenise(text), *(foreign_stems(text, language) if language else ())]
 
 
 @lru_cache(maxsize=4_096)

@@ -60,7 +60,7 @@ class JourneyParser(SpanParser):
 
     category: ClassVar[str] = "journey"
     name: str = "journey"
-    version: int = 2
+    version: int = 3
     target_tokens: int = Field(default=450, ge=20)
     soft_tokens: int = Field(default=500, ge=20)
     hard_tokens: int = Field(default=600, ge=20)

@@ -13,6 +13,7 @@ from pipelines.text import fold, line_breaks, plain
 from pipelines.types import Block
 
 ATOMIC = frozenset({"table", "code"})
+_NAMED = ATOMIC | {"list"}  # kinds of nodes that hold nothing else
 
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CHARACTERS_PER_WORD = 10
@@ -268,9 +269,9 @@ def _block_parts(text: str, begin: int, block: Block, packing: Packing) -> list[
 
 
 def content_kind(parts: Sequence[Block | Unit]) -> str:
-    """`table` or `code` if there is nothing else, else `text`; headings do not count."""
+    """`table`, `code` or `list` if there is nothing else, else `text`; headings do not count."""
     kinds = {part.kind for part in parts} - {"heading"}
-    return kinds.pop() if len(kinds) == 1 and kinds <= ATOMIC else "text"
+    return kinds.pop() if len(kinds) == 1 and kinds <= _NAMED else "text"
 
 
 def _packed_piece(start: int, packed: Sequence[Unit], path: tuple[str, ...]) -> Piece:

@@ -142,7 +142,7 @@ def _from_sections(asked: _OfKind) -> OverviewAnswer | None:
     nodes = [
         node
         for node in search.store.fetch(ids, filters=own, audience=audience).values()
-        if node.metadata["section_path"] and node.metadata["kind"] == "text"
+        if node.metadata["section_path"] and node.metadata["kind"] in ("text", "list")
     ]
     nodes.sort(
         key=lambda node: (

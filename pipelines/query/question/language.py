@@ -7,7 +7,7 @@ from config.languages import LANGUAGES, language_words
 from pipelines.language import function_words, is_interrogative, language_of
 from pipelines.models.identity import LOCAL_MODEL
 from pipelines.query.question.words import Text, read, words
-from pipelines.store.tokens import tokenise
+from pipelines.store.tokens import foreign_stems, tokenise
 from pipelines.text import fold
 
 _LONGEST = 5  # words of a phrase
@@ -53,6 +53,19 @@ def matter(question: str, language: str) -> list[str]:
         is_next = bool(runs) and runs[-1][1] == at and not text.words[at].before.strip()
         runs[-1:] = [[runs[-1][0], at + 1]] if is_next else [*runs[-1:], [at, at + 1]]
     return [text.slice(first, last) for first, last in runs]
+
+
+def question_terms(question: str) -> list[str]:
+    """The index terms of a question, without the function words of its language where that is not English."""
+    language, _ = question_language(question)
+    terms = [term for run in matter(question, language) for term in tokenise(run)] if language else []
+    return terms or tokenise(question)
+
+
+def question_stems(question: str) -> list[str]:
+    """The stems of a question in its language, which nodes in that language have too; none for English."""
+    language, _ = question_language(question)
+    return foreign_stems(question, language) if language else []
 
 
 def in_english(question: str, language: str) -> str:

@@ -6,6 +6,7 @@ from datetime import date
 from functools import cache
 
 from config.prompts import REPLIES
+from pipelines.query.question.language import question_terms
 from pipelines.query.question.words import Text, is_year, read, terms_in, words
 from pipelines.store.tokens import tokenise
 from pipelines.structure import sentences
@@ -25,7 +26,7 @@ def trim(question: str) -> str:
 
 def terms_of(question: str) -> list[str]:
     """The index terms of what is asked, without words about the answer's form, in order."""
-    return [term for term in tokenise(question) if term not in _FORM]
+    return [term for term in question_terms(question) if term not in _FORM]
 
 
 def owner_terms(owner: Sequence[str]) -> frozenset[str]:

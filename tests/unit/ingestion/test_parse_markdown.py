@@ -178,3 +178,9 @@ def test_badges_and_comments_are_in_the_span_but_not_in_the_indexed_text() -> No
     found = searchable("", text[piece.start : piece.end], "text/markdown")
     assert "the guide" in found
     assert not [word for word in ("example.com", "svg", "ourselves", "](", "<!--") if word in found]
+
+
+def test_a_section_of_nothing_but_a_list_is_a_list() -> None:
+    tools = "- A saw that cuts oak and pine\n- A plane with a blade of steel\n- A drill of many sizes"
+    text = f"# Tools\n\n{tools}\n\n# Bench\n\nIt is made of beech, and as heavy as three people who lift it together.\n"
+    assert [piece.kind for piece in MarkdownParser().pieces(text, markdown_blocks(text))] == ["list", "text"]

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import BaseNode, TextNode
 
-from config.settings import Settings
+from config.settings import RetrievalSettings, Settings
 from pipelines.evaluation.experiment import SYSTEMS
+from pipelines.models.identity import MULTILINGUAL
 from pipelines.query.ablation import change_settings
-from pipelines.query.fuse import convex_fusion, min_max_scaled, reciprocal_rank_fusion
+from pipelines.query.fuse import build_fusion, convex_fusion, min_max_scaled, reciprocal_rank_fusion
 from pipelines.query.postprocess import build_factors
 from pipelines.query.postprocess.boost import (
     Boost,
@@ -159,6 +160,19 @@ def test_on_z_scores_mapped_to_their_range_it_lifts_by_a_place() -> None:
     scores = min_max_scaled(convex_fusion(LEGS, EVEN, scale="z"))
     assert scores["n15"] == pytest.approx(5 / 19)
     assert rank_after(scores, 1.3) == 14
+
+
+def test_on_scores_mapped_to_their_range_the_least_of_each_is_nothing() -> None:
+    scores = convex_fusion({"dense": [("a", 0.88), ("b", 0.84), ("c", 0.80)]}, {"dense": 1.0}, scale="min-max")
+    assert scores == pytest.approx({"a": 1.0, "b": 0.5, "c": 0.0})
+
+
+def test_a_model_of_a_narrow_range_is_fused_by_its_range() -> None:
+    legs = {"dense": [("a", 0.88), ("b", 0.84), ("c", 0.80)], "sparse": [("c", 2.0), ("a", 1.0)]}
+    even = {"dense": 0.5, "sparse": 0.5}
+    assert build_fusion(RetrievalSettings(), MULTILINGUAL)(legs, even) == convex_fusion(legs, even, scale="min-max")
+    assert build_fusion(RetrievalSettings(scale="max"), MULTILINGUAL)(legs, even) == convex_fusion(legs, even)
+    assert build_fusion(RetrievalSettings())(legs, even) == min_max_scaled(convex_fusion(legs, even, scale="z"))
 
 
 def test_the_classic_system_multiplies_the_cosine_by_category_recency_and_quality() -> None:

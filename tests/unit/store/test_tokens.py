@@ -7,7 +7,7 @@ from string import ascii_lowercase
 import pytest
 
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment
-from pipelines.store.tokens import nearest, tokenise
+from pipelines.store.tokens import foreign_stems, nearest, node_terms, tokenise
 
 TEXTS = (
     "Kubernetes and its development",
@@ -135,3 +135,24 @@ def test_other_scripts_leave_the_terms_of_english_documents_as_they_are() -> Non
     for path in Path("data/sample").rglob("*.md"):
         text = path.read_text(encoding="utf-8")
         assert tokenise(f"{text}\n図書館\n{text}") == [*tokenise(text), "図書", "書館", *tokenise(text)]
+
+
+@pytest.mark.parametrize(
+    ("node", "question", "language"),
+    [
+        ("Sie hat die Brücken über den Fluss mit ihren Händen gebaut, und nicht allein.", "Brücke", "de"),
+        ("Elle a peint les chevaux de la ville, et c'est elle qui les a soignés.", "cheval", "fr"),
+        ("Ella diseñó los puentes de la ciudad, y también los pintó con su hermana.", "puente pintado", "es"),
+    ],
+)
+def test_a_passage_has_stems_of_its_own_language_beside_its_terms(node: str, question: str, language: str) -> None:
+    terms = node_terms(node)
+    assert terms[: len(tokenise(node))] == tokenise(node)
+    stems = foreign_stems(question, language) or tokenise(question)
+    assert not set(stems).isdisjoint(terms[len(tokenise(node)) :])
+
+
+def test_an_english_passage_has_no_foreign_stems() -> None:
+    for path in Path("data/sample").rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        assert node_terms(text) == tokenise(text)
