@@ -63,6 +63,9 @@ LEXICAL = Calibration(
     floor=Threshold(0.354, 0.901, 0.838),
     high=Threshold(0.657, 0.206, 0.048),
 )
+# Its similarities lie between .75 and .9, and stand out from the corpus's by 12 deviations where MiniLM's do by 5. Set
+# so that on 102 English questions about two portfolios both signals have the medians that they have by MiniLM.
+E5 = replace(MINILM.on_scale(0.765, 0.875), intercept=-6.4)
 # Hashed words have no meaning to measure; half of a question's words in one passage is enough for a test.
 HASHED = Calibration(0.0, 1.0, -3.5, {"support": 10.0}, Threshold(0.5), Threshold(0.9))
 
@@ -72,7 +75,7 @@ CALIBRATIONS: dict[str, Calibration] = {
     "text-embedding-3-small": MINILM.on_scale(0.1, 0.55),
     "text-embedding-3-large": MINILM.on_scale(0.08, 0.55),
     "text-embedding-ada-002": MINILM.on_scale(0.7, 0.87),
-    "multilingual-e5-small": MINILM.on_scale(0.75, 0.88),
+    "multilingual-e5-small": E5,
     "hashed": HASHED,
 }
 DEFAULT = CALIBRATIONS["text-embedding-3-small"]

@@ -34,6 +34,7 @@ def engine(read_only: ReadOnly) -> QueryEngine:
         ("Quanto tempo ela trabalhou na Tide Lab?", "3 anos 10 meses em Tide Lab"),
         ("Hoe lang heeft zij bij Tide Lab gewerkt?", "3 jaar 10 maanden bij Tide Lab"),
         ("Welche Sprachen spricht Ines Varga?", "Portuguese, native"),
+        ("¿Qué idiomas habla?", "English, fluent"),
         ("Dove ha studiato Ines?", "University of Porto"),
         ("Wann hat sie Tide Lab verlassen?", "Bei Tide Lab bis February 2019 (Analyst)"),
     ],
@@ -43,6 +44,11 @@ def test_a_computed_answer_is_in_the_language_of_the_question(engine: QueryEngin
     assert answer.model == CAREER_FACTS
     assert said in answer.answer
     assert all(sentence.verdict == "supported" for sentence in answer.sentences)
+
+
+def test_a_word_of_another_language_is_not_corrected(engine: QueryEngine) -> None:
+    assert engine.search("Where is the gardn?", record=False).trace.intent.corrected == "Where is the garden?"
+    assert engine.search("Wo ist der Gardn von Ines?", record=False).trace.intent.corrected == ""
 
 
 @pytest.mark.parametrize("question", ["Wie lange hat ihr Hund bei Tide Lab gelebt?", "Welche Sprachen mag ihr Hund?"])

@@ -11,6 +11,7 @@ from pipelines.store.tokens import foreign_stems, tokenise
 from pipelines.text import fold
 
 _LONGEST = 5  # words of a phrase
+_WITHOUT_PRONOUNS = frozenset({"es", "it", "pt"})
 _MOST_ELIDED = 2  # letters before an apostrophe: l'université, qu'elle
 
 
@@ -71,14 +72,16 @@ def question_stems(question: str) -> list[str]:
 def in_english(question: str, language: str) -> str:
     """The question with the words of questions about careers in English, word by word; function words are left out.
 
-    Its order stays, and so do all other words: whoever reads it must understand each of them.
+    Its order stays, and so do all other words: whoever reads it must understand each of them. Where a verb alone says
+    that somebody is meant, "she" is said at the end.
     """
     listed = [(word, own) for own, said in language_words(language, "questions").items() for word in said.split(", ")]
     table = {fold(word): own for word, own in listed} | dict(listed)  # "trabajo" is a job, "trabajó" worked
     known = {*table, *map(fold, function_words(language))}
     parts = (part for word in read(question).words for part in _parts(word.whole, known))
     spare = {fold(word) for word in function_words(language)}
-    return " ".join(_replaced(" ".join(parts), table, spare).split())
+    said = _replaced(" ".join(parts), table, spare).split()
+    return " ".join([*said, "she"] if language in _WITHOUT_PRONOUNS else said)
 
 
 def _parts(word: str, known: Collection[str]) -> list[str]:

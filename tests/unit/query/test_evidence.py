@@ -114,8 +114,9 @@ def test_strength_of_nothing_is_zero() -> None:
 @pytest.mark.parametrize("model", [*CALIBRATIONS, "a-model-that-nobody-knows"])
 def test_every_model_has_parameters_whose_strength_rises_with_the_evidence(model: str) -> None:
     parameters = calibration(model)
+    deviation = (parameters.near - parameters.far) / 12
     weak, strong = (
-        signals([reading(similarity, bm25=0.3, coverage=coverage)], (parameters.far, 0.1), parameters)
+        signals([reading(similarity, bm25=0.3, coverage=coverage)], (parameters.far, deviation), parameters)
         for similarity, coverage in ((parameters.far, 0.0), (parameters.near, 0.9))
     )
     assert strength(weak, parameters) < parameters.floor.at < strength(strong, parameters)

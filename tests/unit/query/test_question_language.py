@@ -58,9 +58,9 @@ def test_a_model_of_many_languages_is_not_doubted(model: str) -> None:
         ("Wie lange hat Ann bei Orrin gearbeitet?", "de", "how long has Ann at Orrin worked"),
         ("Combien de temps Ann a-t-elle travaillé chez Orrin ?", "fr", "how long Ann has she worked at Orrin"),
         ("Où a-t-elle étudié, à l'université ?", "fr", "where has she studied at university"),
-        ("¿Cuántos años trabajó Ann en Orrin?", "es", "how many years worked Ann at Orrin"),
-        ("Quali lingue parla Ann?", "it", "which languages speaks Ann"),
-        ("Onde estudou a Ann?", "pt", "where studied Ann"),
+        ("¿Cuántos años trabajó Ann en Orrin?", "es", "how many years worked Ann at Orrin she"),
+        ("Quali lingue parla Ann?", "it", "which languages speaks Ann she"),
+        ("Onde estudou a Ann?", "pt", "where studied Ann she"),
         ("Waar werkt Ann nu?", "nl", "where does work Ann now"),
         ("Wie heißt ihr Hund?", "de", "heißt her Hund"),  # which no reader of careers understands
     ],
