@@ -34,6 +34,9 @@ def source(page: Page) -> None:
     """Open the source of the first footnote; on a telephone the first tap only says what it is."""
     page.locator(".fn-chip").first.dispatch_event("click")
     page.locator(".fn-reader mark").first.wait_for()
+    if page.evaluate("innerWidth") > 1199:  # where the answer beside it became longer
+        page.mouse.move(500, 400)
+        page.mouse.wheel(0, -800)
 
 
 def inspect(page: Page) -> None:
