@@ -5,7 +5,10 @@ embeddings and the tokenizer are those of the embedding model.
 """
 
 import threading
+from array import array
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from pipelines.models.minilm import READER_MODEL, SEP, TOKENIZER, WORD_EMBEDDINGS, MiniLM, open_int8, verify_files
 
 MOST_ASKED, MOST_READ = 48, 136  # word pieces of a question, and of both with the three that part them
+_KEPT = 4_096  # texts in pieces
 _LOADING = threading.Lock()
 _LOADED: list["Reader"] = []
 
@@ -33,15 +37,20 @@ def load_reader() -> "Reader":
 class Reader(MiniLM):
     """A loaded reader; safe to use from several threads at once."""
 
+    def __init__(self, session: Any) -> None:
+        super().__init__(session)
+        # A unit is read again for each part of a question, and for the next one.
+        self._pieces = lru_cache(_KEPT)(lambda text: array("H", self._encode(text).ids[:MOST_READ]))
+
     def answers(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n,): the log-odds that each text answers the question; at most the first 136 word pieces of both count.
 
         Source: Nogueira and Cho 2019, arXiv:1901.04085 (one model reads question and passage together).
         """
-        asked = self._encode(question).ids[:MOST_ASKED]
+        asked = self._pieces(question)[:MOST_ASKED]
 
         def read(text: str) -> float:
-            told = self._encode(text).ids[: MOST_READ - 3 - len(asked)]
+            told = self._pieces(text)[: MOST_READ - 3 - len(asked)]
             return float(self._run([*asked, SEP, *told], "answers").item())
 
         return np.array(self._in_parallel(read, texts), np.float32)

@@ -33,7 +33,7 @@ from pipelines.types import Audience
 _SAYS_MUCH = 40  # characters from which a text that stands in another document is a repetition
 _WIDEST = 9_999  # the number and the page that a source is measured with
 _SEAMS = 2  # tokens that come of putting a text into its frame
-_tokens = lru_cache(maxsize=256)(count_tokens)
+_tokens = lru_cache(maxsize=2_048)(count_tokens)
 _USEFUL = 200  # characters that are worth showing of a node that does not fit whole
 _NEAR = 16  # characters of space that may stand between two neighbours
 _NARROW, _WIDE = (8_000, 2_400), (16_000, 4_000)  # characters and tokens of all sources together

@@ -78,7 +78,7 @@ _ENCODED = re.compile(
 )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=16_384)
 def is_command(sentence: str) -> bool:
     """True if a sentence addresses a language model: orders, a role, a forged delimiter, encoded text.
 
@@ -94,6 +94,12 @@ def is_command(sentence: str) -> bool:
     return any(_COMMAND.search(form) for form in {plain, closed, spelt})
 
 
+@lru_cache(maxsize=1_024)
+def _sentences(text: str) -> list[tuple[str, frozenset[str]]]:
+    """The sentences of a passage with their terms."""
+    return [(text[start:end], frozenset(tokenise(text[start:end]))) for start, end in sentences(text)]
+
+
 def supported_only_by_commands(intent: QueryIntent, ranking: Sequence[NodeWithScore]) -> frozenset[str]:
     """Ids of passages in which some term of the question stands only in orders to a language model.
 
@@ -103,10 +109,10 @@ def supported_only_by_commands(intent: QueryIntent, ranking: Sequence[NodeWithSc
         return frozenset()
     asked, found = {*intent.terms}, set()
     for hit in ranking:
-        text, told, ordered = hit.node.get_content(), set[str](), set[str]()
-        for start, end in sentences(text):
-            if held := asked.intersection(tokenise(text[start:end])) - told:
-                (ordered if is_command(text[start:end]) else told).update(held)
+        told, ordered = set[str](), set[str]()
+        for sentence, terms in _sentences(hit.node.get_content()):
+            if held := asked & terms - told:
+                (ordered if is_command(sentence) else told).update(held)
         if ordered - told:
             found.add(hit.node.node_id)
     return frozenset(found)

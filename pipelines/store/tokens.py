@@ -93,7 +93,7 @@ def node_terms(text: str) -> list[str]:
     return [*tokenise(text), *(foreign_stems(text, language) if language else ())]
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=8_192)
 def index_terms(text: str) -> frozenset[str]:
     """The index terms of a text, and those of the base forms of its irregular verbs."""
     return frozenset(tokenise(text)) | frozenset(tokenise(base_verb_forms(text)))
