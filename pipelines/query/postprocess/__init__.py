@@ -25,11 +25,12 @@ _CROWD = 2  # times top_n documents among the candidates, from which a quota spr
 def build_factors(
     settings: Settings, intent: QueryIntent, observer: Observer, *, today: date
 ) -> list[BaseNodePostprocessor]:
-    """The boosts and the reranker that are switched on; they remove no node."""
+    """The boosts that are switched on and have what they ask for, and the reranker; they remove no node."""
     options, analysis = settings.factors, settings.analysis
     table = {name: getattr(options, name) for name in ("resume", "linkedin", "journey", "github")}
-    by_category = options.category and analysis.categories == "boost"
-    by_year = options.year != 1 and analysis.years == "boost"
+    by_category = options.category and analysis.categories == "boost" and bool(intent.categories)
+    by_year = options.year != 1 and analysis.years == "boost" and bool(intent.years)
+    by_section, by_name = options.section != 1 and bool(intent.sections), options.named != 1 and bool(intent.documents)
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
     rerank = Rerank(observer=observer, named=options.rerank, candidates=options.rerank_candidates)
     parts: list[tuple[bool, BaseNodePostprocessor]] = [
@@ -37,8 +38,8 @@ def build_factors(
         (by_recency, RecencyBoost(observer=observer, today=today)),
         (by_year, YearBoost(observer=observer, asked=intent.years, factor=options.year)),
         (options.quality, QualityBoost(observer=observer)),
-        (options.section != 1, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),
-        (options.named != 1, NamedDocumentBoost(observer=observer, named=intent.documents, factor=options.named)),
+        (by_section, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),
+        (by_name, NamedDocumentBoost(observer=observer, named=intent.documents, factor=options.named)),
         (bool(options.rerank), rerank),
     ]
     return [part for is_on, part in parts if is_on]

@@ -134,6 +134,11 @@ def test_categories_and_years_multiply_only_where_they_do_not_filter(use: str) -
     assert {"CategoryBoost", "YearBoost"}.isdisjoint(names(factors))
 
 
+def test_a_boost_is_there_only_where_the_question_asks_for_it() -> None:
+    asks_nothing = build_factors(Settings(_env_file=None), QueryIntent("q", "q"), Ledger(), today=TODAY)
+    assert names(asks_nothing) == []
+
+
 @pytest.mark.parametrize(("recent", "expected"), [(True, ["RecencyBoost"]), (False, [])])
 def test_recency_when_asked_needs_a_question_for_what_is_new(recent: bool, expected: list[str]) -> None:
     intent = QueryIntent("q", "q", recent=recent)
