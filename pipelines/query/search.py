@@ -18,7 +18,6 @@ from pipelines.query.evidence import assess
 from pipelines.query.fuse import HybridRetriever, build_fusion
 from pipelines.query.postprocess import build_cuts, build_factors
 from pipelines.query.question.followup import recent_turns, rewrite_follow_up, stand_alone
-from pipelines.query.question.language import question_language
 from pipelines.query.question.understand import analyse, checked, narrowings, outside
 from pipelines.query.retrieve import DenseRetriever, QueryEmbedder, SearchScope, SparseRetriever
 from pipelines.query.spelling import corrected
@@ -279,8 +278,7 @@ def begin_search(
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, snapshot.mark) if options.names else NO_NAMES
         asked = checked(request.question)
-        is_read = settings.retrieval.typo_weight and not question_language(asked)[0]  # what looks misspelt is foreign
-        right = corrected(asked, lexical, ledger.note) if is_read else asked
+        right = corrected(asked, lexical, ledger.note) if settings.retrieval.typo_weight else asked
         right = right[:MAX_QUESTION_CHARACTERS]  # a corrected word may be longer
         rewrite = partial(_rewritten, settings=settings, llm=llm, ledger=ledger, prompt=prompts.condense)
         alone = partial(stand_alone, known=known, rewrite=rewrite)

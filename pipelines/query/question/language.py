@@ -81,7 +81,8 @@ def in_english(question: str, language: str) -> str:
     parts = (part for word in read(question).words for part in _parts(word.whole, known))
     spare = {fold(word) for word in function_words(language)}
     said = _replaced(" ".join(parts), table, spare).split()
-    return " ".join([*said, "she"] if language in _WITHOUT_PRONOUNS else said)
+    is_unsaid = language in _WITHOUT_PRONOUNS and words("somebody").isdisjoint(said)
+    return " ".join([*said, "she"] if is_unsaid else said)
 
 
 def _parts(word: str, known: Collection[str]) -> list[str]:

@@ -27,7 +27,7 @@ def looked_for(intent: QueryIntent) -> str:
     Empty where nothing can be named: the question has only words that ask.
     """
     if language := question_language(intent.question)[0]:
-        return _looked_for(matter(intent.search_text, language), language_words(language, "texts"))
+        return _looked_for(matter(intent.question, language), language_words(language, "texts"))
     question = classify_question(intent)
     if question.is_vague:
         return NAMES_NOTHING
