@@ -145,7 +145,8 @@ class Worker:
             while more := self._printed.read(65_536):
                 self.output = (self.output + more)[-_OUTPUT_TAIL:]
         self._process.wait()
-        self._kill_group()
+        if not self.closed:  # else `close` did, and the number of the process may be another's by now
+            self._kill_group()
 
     def stop(self) -> None:
         """Kill the process and its children at once; the thread that waits for its result closes it."""
