@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +15,6 @@ from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity, is_model_configured, with_identity
 from pipelines.observe import log, log_failure
 from pipelines.store.database import Database, reading
-from pipelines.store.documents import DocumentLinks
 from pipelines.store.embedding_models import (
     ActiveModel,
     active_model,
@@ -30,7 +29,7 @@ from pipelines.store.known_names import NameIndex, read_name_index
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
 from pipelines.store.questions import StoredQuestion, read_questions
-from pipelines.store.read_snapshot import KeptById, KeptByMark, ReadSnapshot
+from pipelines.store.read_snapshot import KeptByMark, ReadSnapshot
 from pipelines.store.vector_store import (
     FootnoteVectorStore,
     build_lexical_indexes,
@@ -39,10 +38,9 @@ from pipelines.store.vector_store import (
     snapshot_folder,
     snapshot_folder_of,
 )
-from pipelines.types import Audience, EmbeddingIdentity, Filters
+from pipelines.types import EmbeddingIdentity, Filters
 
 _STATE = "state"
-_KEPT_ROWS = 20_000  # families of nodes and documents, and links of documents, that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,6 @@ class ModelIndex:
     names: KeptByMark[NameIndex]
     facts: KeptByMark[list[Fact]]
     questions: KeptByMark[list[StoredQuestion]]
-    families: KeptById[str]
-    links: Mapping[Audience, KeptById[DocumentLinks]]
     embed_model: BaseEmbedding
 
 
@@ -87,8 +83,6 @@ def build_model_index(
         names=KeptByMark(partial(read_name_index, store)),
         facts=KeptByMark(partial(read_facts, store, Filters())),
         questions=KeptByMark(partial(read_questions, store, Filters())),
-        families=KeptById(_KEPT_ROWS),
-        links={"owner": KeptById(_KEPT_ROWS), "visitor": KeptById(_KEPT_ROWS)},
         embed_model=embed_model,
     )
 

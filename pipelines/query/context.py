@@ -85,7 +85,7 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
         partial(_passages, database, audience=audience),
         search.ledger,
         _budget(search),
-        names=lambda ids: {key: links.name for key, links in search.links(ids).items()},
+        names=lambda ids: {key: links.name for key, links in search.store.links(ids, audience).items()},
         named=outcome.intent.documents,
     )
 

@@ -638,7 +638,7 @@ def _results(outcome: SearchOutcome, search: Search) -> tuple[SearchResult, ...]
         ledger.kept(hit.node.node_id, 0, merged=False)
     rows = [ledger.candidate(hit.node.node_id) for hit in outcome.ranking]
     documents = {hit.node.metadata["document_id"] for hit in outcome.ranking}
-    known = search.links(documents.union(*(row.also_in for row in rows)))
+    known = search.store.links(documents.union(*(row.also_in for row in rows)), search.request.audience)
     ranked = enumerate(zip(outcome.ranking, rows, strict=True), start=1)
     return tuple(_result(rank, hit, row, known) for rank, (hit, row) in ranked)
 

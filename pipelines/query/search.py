@@ -1,6 +1,6 @@
 """SEARCH: one question's work in hand, handed from stage to stage, and a search: retrieve, boost, cut, assess."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -22,14 +22,11 @@ from pipelines.query.question.understand import analyse, checked, narrowings, ou
 from pipelines.query.retrieve import DenseRetriever, QueryEmbedder, SearchScope, SparseRetriever
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
-from pipelines.store.database import reading
-from pipelines.store.documents import DocumentLinks, document_links
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.store.known_values import assert_known
 from pipelines.store.lexical_index import LexicalIndex
-from pipelines.store.near_duplicates import families_of
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import MAX_QUESTION_CHARACTERS, Audience, Evidence, Filters, Mode, QueryIntent, Trace, Turn
@@ -128,27 +125,6 @@ class Search:
             held = [node_id for node_id in held if scores[node_id] > 0]
         return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
 
-    def families(self, members: Collection[str]) -> dict[str, str]:
-        """The family of each of these nodes and documents; those without one are missing."""
-
-        def read(missing: list[str]) -> dict[str, str]:
-            return dict.fromkeys(missing, "") | families_of(self.store.engine, missing)
-
-        with self.store.read_snapshot() as snapshot:
-            known = self.index.families.current(snapshot, members, read)
-        return {member: family for member, family in known.items() if family}
-
-    def links(self, document_ids: Collection[str]) -> dict[str, DocumentLinks]:
-        """The names and links of documents by id; one that the audience must not see is missing."""
-        audience = self.request.audience
-
-        def read(missing: list[str]) -> dict[str, DocumentLinks]:
-            with reading(self.store.engine, "reading where documents are") as connection:
-                return document_links(connection, missing, audience)
-
-        with self.store.read_snapshot() as snapshot:
-            return self.index.links[audience].current(snapshot, document_ids, read)
-
     def fetch(self, node_ids: Iterable[str]) -> list[BaseNode]:
         """The nodes of these ids that pass the filters, in their order."""
         ids, request = list(node_ids), self.request
@@ -206,7 +182,7 @@ class Search:
         ranking, top_n = ranked, self.request.top_n
         with ledger.stage("postprocess"):
             for cut in build_cuts(
-                factors, self.intent, ledger, top_n=top_n, families=self.families, similarity=ledger.similarity
+                factors, self.intent, ledger, top_n=top_n, families=self.store.families, similarity=ledger.similarity
             ):
                 ranking = cut.postprocess_nodes(ranking, query_bundle=query)
         return SearchOutcome(self.intent, query, ranked, ranking, evidence, ledger)

@@ -393,10 +393,12 @@ def document_links(connection: Connection, document_ids: Iterable[str], audience
     """The links of each of these documents that this audience may see."""
     d = documents.c
     statement = select(d.id, d.name, d.source_uri, *SHOWS_LINES).where(d.id.in_(list(document_ids)), seen_by(audience))
-    return {
-        row.id: DocumentLinks(row.name, row.source_uri, lines_uri(row.source_kind, row.source_uri, row.mime, row.path))
-        for row in connection.execute(statement)
-    }
+    return {row.id: links_of(row) for row in connection.execute(statement)}
+
+
+def links_of(row: Any) -> DocumentLinks:
+    """The links of a document, of a row of name, source_uri and SHOWS_LINES."""
+    return DocumentLinks(row.name, row.source_uri, lines_uri(row.source_kind, row.source_uri, row.mime, row.path))
 
 
 def passage(

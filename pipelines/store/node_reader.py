@@ -1,5 +1,6 @@
 """NodeReader: every read of nodes, each for filters and an audience, through one condition of bound parameters."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -33,8 +34,10 @@ from pipelines.errors import StoreError
 from pipelines.store import read_snapshot as changes
 from pipelines.store import schema as tables
 from pipelines.store.database import read_rows, reading, translate, writing
+from pipelines.store.documents import SHOWS_LINES, DocumentLinks, document_links, links_of
 from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
+from pipelines.store.near_duplicates import families_of
 from pipelines.store.node_table import NodeTable
 from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
 from pipelines.store.tokens import TOKENISER_VERSION, node_terms, tokenise
@@ -42,13 +45,17 @@ from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
-_KEPT_NODES = 4_000
+_KEPT_NODES, _KEPT_ROWS = 4_000, 20_000
 
 
 class NodeReader(NodeTable):
     """Reads the nodes of one embedding model; no read can be made without filters and an audience."""
 
     _kept: KeptById[TextNode] = PrivateAttr(default_factory=lambda: KeptById(_KEPT_NODES))
+    _families: KeptById[str] = PrivateAttr(default_factory=lambda: KeptById(_KEPT_ROWS))
+    _links: defaultdict[Audience, KeptById[DocumentLinks]] = PrivateAttr(
+        default_factory=lambda: defaultdict(lambda: KeptById[DocumentLinks](_KEPT_ROWS))
+    )
 
     def dense(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
@@ -108,8 +115,53 @@ class NodeReader(NodeTable):
         with self.read_snapshot() as snapshot:
             if snapshot.failed:  # a later state may be read
                 return self.fetch(node_ids, filters=filters, audience=audience)
-            fetch = partial(self.fetch, filters=Filters(), audience="owner")
-            return self._kept.current(snapshot, node_ids, fetch)
+            return self._kept.current(snapshot, node_ids, partial(self._read_nodes, snapshot, audience))
+
+    def _read_nodes(self, snapshot: ReadSnapshot, audience: Audience, node_ids: list[str]) -> dict[str, TextNode]:
+        """Nodes; their families, and names and links of their documents, are read with them and kept."""
+        documents, family = tables.documents, tables.families.c
+        node_id, document_id = self._nodes.c.node_id, self._key("document_id")
+        own, others = (
+            select(family.family).where(family.member == key).scalar_subquery() for key in (node_id, document_id)
+        )
+        statement = (
+            self._select()
+            .add_columns(own.label("own"), others.label("others"), documents.c.id, documents.c.name)
+            .add_columns(documents.c.source_uri, *SHOWS_LINES)
+            .outerjoin(documents, and_(documents.c.id == document_id, seen_by(audience)))
+            .where(node_id == func.any(cast(node_ids, ARRAY(Text))))
+        )
+        rows = read_rows(self.engine, "fetching nodes", statement)
+        nodes = {row.node_id: read_node(row) for row in rows}
+        families = {row.node_id: row.own or "" for row in rows}
+        families |= {nodes[row.node_id].metadata["document_id"]: row.others or "" for row in rows}
+        links = {row.id: links_of(row) for row in rows if row.id}
+        self._families.current(snapshot, families, lambda ids: {member: families[member] for member in ids})
+        self._links[audience].current(snapshot, links, lambda ids: {document: links[document] for document in ids})
+        return nodes
+
+    def families(self, members: Collection[str]) -> dict[str, str]:
+        """The family of each of these nodes and documents; those without one are missing.
+
+        Takes no filters: the caller has the ids from reads that did.
+        """
+
+        def read(missing: list[str]) -> dict[str, str]:
+            return dict.fromkeys(missing, "") | families_of(self.engine, missing)
+
+        with self.read_snapshot() as snapshot:
+            known = self._families.current(snapshot, members, read)
+        return {member: family for member, family in known.items() if family}
+
+    def links(self, document_ids: Collection[str], audience: Audience) -> dict[str, DocumentLinks]:
+        """The names and links of documents by id; one that this audience must not see is missing."""
+
+        def read(missing: list[str]) -> dict[str, DocumentLinks]:
+            with self._reading("reading where documents are") as connection:
+                return document_links(connection, missing, audience)
+
+        with self.read_snapshot() as snapshot:
+            return self._links[audience].current(snapshot, document_ids, read)
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
         """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.

@@ -14,10 +14,10 @@ from sqlalchemy import delete, select, text
 from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
-from pipelines.query import search as find
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store import read_snapshot as changes
 from pipelines.store.database import open_database, reading, reset
+from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import changed_since, read_mark
 from pipelines.store.schema import corpus_changes
 from pipelines.store.vector_store import build_lexical_indexes
@@ -146,7 +146,7 @@ def test_a_document_that_is_replaced_in_the_middle_of_a_question_answers_as_it_w
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
     engine = build_query_engine(settings).with_changes({"retrieval.mode": mode})
-    families, replaced = find.families_of, threading.Event()
+    families, replaced = NodeReader.families, threading.Event()
 
     def interrupted(*asked: Any) -> dict[str, str]:
         if not replaced.is_set():
@@ -156,7 +156,7 @@ def test_a_document_that_is_replaced_in_the_middle_of_a_question_answers_as_it_w
                 pass
         return families(*asked)
 
-    monkeypatch.setattr(find, "families_of", interrupted)
+    monkeypatch.setattr(NodeReader, "families", interrupted)
     answer = engine.ask("What is greased in turbine007?", record=False)
     assert replaced.is_set()
     assert set(editions((source.document_id, source.snippet) for source in answer.sources).values()) == {"amber"}
