@@ -29,6 +29,8 @@ CATEGORIES = ("resume", "linkedin", "journey", "github", "blog", "notion", "web"
 
 # Models
 
+SHORT_NAMES = {"multilingual": "multilingual-e5-small"}  # of embedding models
+
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingIdentity:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from config.settings import Settings
 from pipelines.errors import ConfigError
-from pipelines.types import EmbeddingIdentity
+from pipelines.types import SHORT_NAMES, EmbeddingIdentity
 
 LOCAL_MODEL, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
 OPENAI_MODEL = "text-embedding-3-small"
@@ -21,7 +21,7 @@ _NATIVE_DIMENSIONS = {
     "gemini-embedding-001": 3072,
 }
 # By their names in lower case.
-_LOCAL_MODELS = {LOCAL_MODEL.lower(): LOCAL_MODEL, MULTILINGUAL: MULTILINGUAL, "multilingual": MULTILINGUAL}
+_LOCAL_MODELS = {LOCAL_MODEL.lower(): LOCAL_MODEL, MULTILINGUAL: MULTILINGUAL, **SHORT_NAMES}
 _MOST_DIMENSIONS = 4000  # that pgvector can index
 _DEFAULT_DIMENSIONS = {**_NATIVE_DIMENSIONS, "gemini-embedding-001": 768, HASHED_MODEL: 256}
 

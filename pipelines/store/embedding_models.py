@@ -12,7 +12,7 @@ from pipelines.errors import ConfigError, RetrievalError
 from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.node_table import checked, node_table
 from pipelines.store.schema import corpus_version, document_indexes, documents, embedding_models
-from pipelines.types import EmbeddingIdentity
+from pipelines.types import SHORT_NAMES, EmbeddingIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +244,12 @@ def table_bytes(connection: Connection, table: str) -> int:
 
 
 def find_model(stored: Sequence[StoredModel], name: str) -> StoredModel:
-    """The model of that name: a table's, `model` or `provider/model`, either with `@dimension`, or first words of it.
+    """The model of that name: a table's, `model` or `provider/model`, either with `@dimension`, or a short name.
 
     Raises:
         RetrievalError: If no model or several have it.
     """
-    found = [one for one in stored if name in _names(one)]
-    found = found or [one for one in stored if one.identity.model.startswith(f"{name}-")]
+    found = [one for one in stored if SHORT_NAMES.get(name, name) in _names(one)]
     labels = ", ".join(one.identity.label for one in found or stored)
     if len(found) > 1:
         raise RetrievalError(f"{name!r} could be {len(found)} embedding models: {labels}.", hint="Give the whole name.")

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -543,6 +544,12 @@ def test_the_life_of_a_model_in_commands(filled: Settings, shell: Shell, tmp_pat
     assert shell.json("search", QUESTION)["results"]
     code, said = shell("models", "promote", "hashed")
     assert (code, B.label in said) == (2, True)
+
+
+def test_a_short_name_means_the_multilingual_model() -> None:
+    model = EmbeddingIdentity("local", "multilingual-e5-small", 384)
+    stored = StoredModel("t", model, True, 1, 1, 1, 1, datetime.now(UTC))
+    assert find_model([stored], "multilingual") == stored
 
 
 def test_nothing_of_a_dropped_model_is_left(filled: Settings) -> None:
