@@ -96,16 +96,6 @@ def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: Q
     assert len(asked) > 1
 
 
-def test_a_follow_up_is_taken_for_asked_as_it_was_read(engine: QueryEngine) -> None:
-    first = engine.ask("What did Ann Bell do at Reed Works?", record=False)
-    history = (Turn("What did Ann Bell do at Reed Works?", first.answer, ("Ann Bell",)),)
-    answer = engine.ask("And at Brass Bros?", history=history)
-    assert answer.condensed == "What did Ann Bell do at Brass Bros?"
-    suggested = engine.suggest(answer, history=history)
-    assert suggested
-    assert answer.condensed not in suggested
-
-
 def test_an_answer_comes_before_anything_is_suggested(engine: QueryEngine) -> None:
     answer = engine.ask(QUESTION)
     assert answer.follow_ups == ()

@@ -9,8 +9,7 @@ from pipelines.facts import PersonFacts
 from pipelines.query.answer import AnswerEvents, unanswered
 from pipelines.query.careers.disagreements import fact_source
 from pipelines.query.careers.people import Person, group_people
-from pipelines.query.question.person import fits_pronoun, unnamed_person
-from pipelines.query.question.references import with_person
+from pipelines.query.question.person import fits_pronoun, unnamed_person, with_person
 from pipelines.query.search import Search
 from pipelines.store.known_names import is_same_name, name_words
 from pipelines.text import shown_name

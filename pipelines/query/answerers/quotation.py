@@ -61,7 +61,8 @@ _MOST_ITEMS, _MOST_CODE = 12, 16  # items of a list and lines of code that are q
 _FEW_ITEMS = 6  # items up to which a list is quoted whole, and the most of a longer one unless all are asked for
 _FEW_WORDS = 25  # of a paragraph that does not say by itself that a heading denies it
 _NO_CELL = " -–—−?"  # signs of a cell without a value
-_LONGEST_HEADING = 80  # characters of a heading that is shown above a list or code
+_LONGEST_HEADING = 80  # characters of a heading that is shown above a list, code or a bare line
+_BARE_WORDS, _STOPS = 8, (".", "!", "?", "…")  # of a line that is no sentence
 _ITEM_MARGIN = 1.0  # an item that scores this much below the best of its list is left out
 _WHOLE_WEIGHT = 0.25  # for a part of the question, of the score for the whole question
 _REPEATED = 0.6  # shared index terms from which a part repeats another
@@ -136,11 +137,11 @@ def extract(
         answers = weakest if question.asks_nothing else max(answers, weakest)
     if (at := _stating(scored, question)) is not None:
         first = {at: first.get(at, scored), **first}
+        if question.is_definition:
+            answers = max(answers, ANSWER_FLOOR)  # the nearest words about it tell more than silence
     quotations = _chosen(scored, first, question, max_sentences)
     if not any(_holds_kind(part, quotations) for part in parts or [question]):
         answers = 0.0  # no number for "how many", no day for "when"
-    if question.is_definition and index_terms(scored.units[scored.best].text).issuperset(question.names):
-        answers = max(answers, ANSWER_FLOOR)  # the nearest words about it tell more than silence
     if question.kind == "how" or asks_for_code(intent.search_text):
         quotations = _with_code(quotations, every)
     return Extraction(question, tuple(quotations), answers, scored)
@@ -158,12 +159,15 @@ def _holds_kind(question: QuestionType, quotations: Sequence[Quotation]) -> bool
 
 
 def _stating(scored: ScoredUnits, question: QuestionType) -> int | None:
-    """The best unit that states both values of an asked change, or whose heading is the asked reason; else None."""
+    """The best unit that states both values of an asked change, whose heading is the asked reason, or that names all
+    of which only the definition is asked for; else None.
+    """
     for at in np.argsort(-scored.scores, kind="stable").tolist():
         unit = scored.units[at]
         terms = index_terms(" ".join((unit.text, *unit.headings)))
         is_change = question.asks_change and _states_change(unit) and not terms.isdisjoint(question.asked)
-        if is_change or (question.kind == "why" and _is_reason(unit, question)):
+        is_named = question.is_definition and index_terms(unit.text).issuperset(question.names)
+        if is_change or is_named or (question.kind == "why" and _is_reason(unit, question)):
             return int(at)
     return None
 
@@ -410,7 +414,7 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
         gap = "\n\n"
     elif value := heading_with_value(question, unit):
         gap += _heading(value)
-    elif unit.kind != "paragraph" and unit.headings and not is_led:
+    elif _is_bare(quotation) and unit.headings and not is_led:
         heading = _shown_heading(unit.headings)
         is_year = heading.isdigit() and all(heading in part.text for part in quotation.parts)
         gap += _heading(heading) if heading not in denials and not is_year else ""
@@ -427,6 +431,12 @@ def cited(quotation: Quotation, question: QuestionType, before: Sequence[Quotati
         words = unit.shown(part)
         quote = part.text if words != part.text else ""
         yield CitedText(words, cites, opens + inset[common:], unit.kind == "code", quote, tuple(unit.cells(part)))
+
+
+def _is_bare(quotation: Quotation) -> bool:
+    """True for what does not say by itself what it is about: a list, a table, code, or a short line such as a date."""
+    is_sentence = quotation.parts[-1].text.endswith(_STOPS) if quotation.parts else True
+    return quotation.unit.kind != "paragraph" or (quotation.words <= _BARE_WORDS and not is_sentence)
 
 
 def _shown_heading(headings: Sequence[str]) -> str:

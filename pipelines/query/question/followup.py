@@ -9,16 +9,16 @@ from config.prompts import CONDENSE
 from pipelines.models.consult import consult, reply_limit
 from pipelines.query.delimit import escape_delimiters, fresh_key
 from pipelines.query.llm_queries import MAX_REPLY, MAX_SEARCH, parse_queries
-from pipelines.query.question.names import capitals, is_capital
-from pipelines.query.question.references import named_before, points_at_person, resolve_references
+from pipelines.query.question.names import capitals, is_capital, names_in
+from pipelines.query.question.person import named_before, points_at_person, with_person
 from pipelines.query.question.rules import terms_of, trim
-from pipelines.query.question.substitution import ENDS, bare_question, is_name_alone, other_part, substituted
 from pipelines.query.question.words import Text, read, words
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
 _CUT = " ..."
+_ENDS = " ?.!"
 
 
 def recent_turns(history: Sequence[Turn], *, tokens: float, turns: int = 4) -> tuple[Turn, ...]:
@@ -68,8 +68,10 @@ def stand_alone(
         return question, ""
     if rewritten := rewrite(typed, history):
         return rewritten, "model"
-    whole = _condensed(question, _chain(history, known), typed, known)
-    return whole, "rules"
+    if is_name_alone(typed.strip(_ENDS)) and read(history[-1].question).has("they"):
+        return with_person(history[-1].question, typed.strip(_ENDS)), "rules"
+    unsaid = " ".join(_unsaid(question, history[-_TURNS:], known))
+    return f"{question} ({unsaid})" if unsaid else question, "rules"
 
 
 _HINT = "Raise FOOTNOTE_ANSWER__CONDENSE_SECONDS, or set FOOTNOTE_ANSWER__CONDENSE=rules."
@@ -121,43 +123,47 @@ def checked_rewrite(reply: str, question: str, history: Sequence[Turn]) -> str:
 
 
 _MOST_UNSAID = 5  # words; more drown the question
+_MOST_PART = 5  # words of a part of another question: "And in Leith?"
 _TURNS = 12  # that are read
 _NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
 
 
-def _condensed(question: str, chain: Sequence[Turn], typed: str, known: NameIndex) -> str:
-    """The question as it stands alone: what it points at is named, and what it leaves unsaid follows it in brackets.
-
-    A question that only swaps a part of the last one ("And when?", "What about Berlin?") is that one with the part in
-    its place; a stored name of which the last one names no other of its kind stands alone. In another question, "she",
-    "it", "there" and "before that" are put into words where it is clear what they mean. What is still unsaid is the
-    last stored name, else the nouns of the last question that stood alone, and of those since (`chain`, the last
-    first).
+def _unsaid(question: str, history: Sequence[Turn], known: NameIndex) -> list[str]:
+    """What a follow-up leaves unsaid: the last stored name that is no person's in the questions since the last one
+    that stands alone, where it names none itself; else their nouns, each once.
     """
-    if whole := substituted(typed, chain[0], known):
-        return whole
-    if known.kind_of(other_part(typed, known)):
-        return question
-    resolved = resolve_references(question, chain, known)
-    pointed = _points_at_thing(question) or points_at_person(question)
-    points = _points_at_thing(resolved) or (points_at_person(resolved) and not known.owner)  # who "she" is else
-    if pointed and not points and (terms_of(question) or len(terms_of(resolved)) > 1):
-        return resolved
-    present = set(read(resolved).all)
-    unsaid = " ".join(word for word in _unsaid(chain, known) if fold(word) not in present)
-    return f"{resolved} ({unsaid})" if unsaid else resolved
+    is_about_owner = bool(known.owner) and points_at_person(question) and not _points_at_thing(question)
+    if is_about_owner and terms_of(question):
+        return []
+    chain = _chain(history, known)
+    named = [_stored(text, known) for text in (question, *(turn.question for turn in chain))]
+    if not named[0] and (last := next(filter(None, named), [])):
+        return last[-1:]
+    said = {*read(question).all, *(fold(part) for names in named for name in names for part in name.split())}
+    texts = [read(turn.question) for turn in reversed(chain)]
+    nouns = (
+        text.words[at]
+        for text in texts
+        for at, word in enumerate(text.words)
+        if terms_of(word.typed) and not _is_verb(text, at)
+    )
+    return list(dict.fromkeys(word.whole for word in nouns if word.text not in said))[-_MOST_UNSAID:]
 
 
-def _unsaid(chain: Sequence[Turn], known: NameIndex) -> list[str]:
-    """The last stored name that is no person's in the questions, else their nouns, each once."""
-    for turn in chain:
-        for start, end in reversed(known.places(turn.question)):
-            if known.kind_of(turn.question[start:end]) != "person":
-                return [turn.question[start:end]]
-    told = (read(turn.question) for turn in reversed(chain) if not points_at_person(turn.question))
-    places = ((text, at) for text in told for at, word in enumerate(text.words) if terms_of(word.typed))
-    nouns = (text.words[at].whole for text, at in places if not _is_verb(text, at))
-    return list(dict.fromkeys(nouns))[-_MOST_UNSAID:]
+def _stored(text: str, known: NameIndex) -> list[str]:
+    """The stored names in a text that are no person's, in order."""
+    names = (text[slice(*span)] for span in known.places(text))
+    return [name for name in names if known.kind_of(name) != "person"]
+
+
+def _chain(history: Sequence[Turn], known: NameIndex) -> list[Turn]:
+    """The turns back to the last question that stands alone, the last one first."""
+    chain: list[Turn] = []
+    for place, turn in enumerate(history):
+        text = trim(turn.question)
+        follows = is_follow_up(text, history[:place], typed=turn.question, known=known)
+        chain = [turn, *(chain if follows or len(terms_of(text)) < 2 else ())]
+    return chain
 
 
 def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "", known: NameIndex = NO_NAMES) -> bool:
@@ -168,10 +174,32 @@ def is_follow_up(question: str, history: Sequence[Turn], *, typed: str = "", kno
     opens = bool(asked.words) and (asked.all[0] in words("opener") or asked.says("verbless"))
     names = capitals(question) or known.places(question)
     is_verbless = (opens or asked.says("subjectless")) and not asked.has("aux") and not names
-    is_reply = is_name_alone(asked.text.strip(ENDS)) and read(history[-1].question).has("they")
-    if is_verbless or is_reply or bare_question(asked) or other_part(asked.text, known):  # a part of another question
+    is_reply = is_name_alone(asked.text.strip(_ENDS)) and read(history[-1].question).has("they")
+    if is_verbless or is_reply or _is_bare(asked) or _is_part(asked):
         return True
     return _points_at_thing(question) or points_at_person(question) or not (terms_of(question) or capitals(question))
+
+
+def is_name_alone(question: str) -> bool:
+    """True if a question is a name and nothing else, as in reply to "Which one do you mean?"."""
+    named = names_in(f"x {question}")
+    return bool(named) and named[0].text == question and read(question).all[0] not in words("opener")
+
+
+def _is_bare(asked: Text) -> bool:
+    """True for words to ask with, and no others: "And since when exactly?"."""
+    opens = next((at for at, word in enumerate(asked.all[:3]) if word not in words("opener")), min(len(asked.all), 3))
+    asks = asked.at("asks", opens)
+    tail = asked.at("bare-tail", asks.last) if asks else None
+    return asks is not None and (tail or asks).last == len(asked.words)
+
+
+def _is_part(asked: Text) -> bool:
+    """True for a part that takes the place of one of another question: "What about R?", "And in 2019?"."""
+    lead = asked.at("instead", 0)
+    if lead is None or asked.has("aux") or lead.last == len(asked.words):
+        return False
+    return asked.all[lead.last - 1] == "about" or len(asked.words) - lead.last <= _MOST_PART
 
 
 def _is_verb(text: Text, at: int) -> bool:
@@ -195,20 +223,3 @@ def _points_at_thing(question: str) -> bool:
     pointing = (place.first for place in text.all_of("pointing") if place.first not in empty)
     places = [at for at in pointing if not named_before(text, at)]
     return bool(places) and len(terms_of(text.slice(0, min(places)))) < _NAMED_BEFORE
-
-
-def _chain(history: Sequence[Turn], known: NameIndex) -> list[Turn]:
-    """The turns back to the last question that stands alone, the last one first, with what they point at named.
-
-    A follow-up that swapped a part of the one before it stands alone by what it was read as.
-    """
-    chain: list[Turn] = []
-    recent = history[-_TURNS:]
-    for place, turn in enumerate(recent):
-        text = trim(turn.question)
-        follows = is_follow_up(text, recent[:place], typed=turn.question, known=known)
-        whole = substituted(turn.question, chain[0], known) if follows else ""
-        resolved = whole or (resolve_references(text, chain, known) if follows else text)
-        stands = bool(whole) or (not follows and len(terms_of(text)) > 1)
-        chain = [replace(turn, question=resolved), *(() if stands else chain)]
-    return chain

@@ -1,11 +1,10 @@
-"""Proper names and years in a question, with the words before each; which of them could be a person's."""
+"""Proper names in a question, with the words before each; which of them could be a person's."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pipelines.query.question.words import Text, is_year, read, words
+from pipelines.query.question.words import Text, read, words
 from pipelines.store.known_names import NameIndex, name_words
-from pipelines.text import fold
 from pipelines.types import QueryIntent
 
 _AFTER = tuple(f"{mark} " for mark in ("", *",;:)'\"”’"))  # what may stand between a word and a name
@@ -40,40 +39,27 @@ def capitals(text: str) -> bool:
     return any(is_capital(asked, at) for at in range(len(asked.words)))
 
 
-def names_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
+def names_in(text: str) -> list[Name]:
     """The names in a text, in its order; those that stand side by side are one.
 
-    The first word counts where it owns something, a name follows, or a title has it; a word of a title counts
-    whatever its case where it is the whole title.
+    The first word counts where it owns something, or a name follows.
     """
     asked = read(text)
     spans = [(word.start, word.end) for at, word in enumerate(asked.words) if is_capital(asked, at)]
     first = asked.words[0] if asked.words else None
     if first and first.typed[:1].isupper() and sum(map(str.isalnum, first.typed)) > 1:
-        known = {word for title in titles for word in fold(title).split()}
-        asks = first.text in words("opening")
         follows = bool(spans) and spans[0][0] == first.end + 1
-        if first.text in known or (not asks and (first.owns or follows)):
+        if first.text not in words("opening") and (first.owns or follows):
             spans.insert(0, (first.start, first.end))
     runs: list[tuple[int, int]] = []
-    for start, end in [*spans, *_titles_in(text, titles)]:
-        if any(start < until and since < end for since, until in runs):
-            continue
+    for start, end in spans:
         between = text[runs[-1][1] : start] if runs else ""
         joins = between[:1] == between[-1:] == " " and set(between.split()) <= words("between-names") | {"&"}
         if joins and (between == " " or not text[slice(*runs[-1])].isupper()):  # not in "CEO of Acme"
             runs[-1] = (runs[-1][0], end)
         else:
             runs.append((start, end))
-    return [_name(asked, start, end) for start, end in sorted(runs)]
-
-
-def _titles_in(text: str, titles: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of a whole title in a text."""
-    lower = text.lower()
-    found = ((lower.find(title.lower()), len(title)) for title in titles if title)
-    spans = [(start, start + length) for start, length in found if start >= 0]
-    return [(a, b) for a, b in spans if not (text[a - 1 : a].isalnum() or text[b : b + 1].isalnum())]
+    return [_name(asked, start, end) for start, end in runs]
 
 
 def _name(asked: Text, start: int, end: int) -> Name:
@@ -87,13 +73,6 @@ def _name(asked: Text, start: int, end: int) -> Name:
     acts = bool(led) and led[0] in words("doing")
     owns = asked.text[end : end + 2] in ("'s", "’s")
     return Name(asked.text[start:end], start, end, placed, bool(led) and led[0] in words("articles"), acts, owns)
-
-
-def bounds_in(text: str, titles: Sequence[str] = ()) -> list[Name]:
-    """The names and years in a text, in its order: what something can come before or after."""
-    asked = read(text)
-    years = [_name(asked, word.start, word.end) for word in asked.words if is_year(word.text)]
-    return sorted([*names_in(text, titles), *years], key=lambda name: name.start)
 
 
 def person_names(intent: QueryIntent) -> list[frozenset[str]]:

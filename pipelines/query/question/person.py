@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
-from pipelines.query.question.words import read, words
-from pipelines.store.known_names import is_same_name, name_words
+from pipelines.query.question.names import names_in
+from pipelines.query.question.words import Phrase, Text, read, words
+from pipelines.store.known_names import is_own_word, is_same_name, name_words
 from pipelines.store.tokens import index_terms
 from pipelines.types import QueryIntent
+
+_SHORT = 3  # letters of an ordinary word
 
 
 def person_meant(question: str, people: Sequence[str]) -> str:
@@ -31,6 +34,37 @@ def unnamed_person(intent: QueryIntent, people: Sequence[str]) -> str:
     before = text.words[1:at]
     led = any(word.text in words("clause-openers") or word.typed[:1].isupper() for word in before)
     return "" if led or intent.names else text.all[at]
+
+
+def points_at_person(question: str) -> bool:
+    """True if a question speaks of somebody whom it does not name."""
+    text = read(question)
+    at, _ = _one(text)
+    return at >= 0 and not named_before(text, at)
+
+
+def named_before(text: Text, at: int) -> bool:
+    """True if the clauses before that of a word hold a name: "Did Ann say where she works?" says who she is."""
+    opener = next((place for place in range(at - 1, 0, -1) if text.all[place] in words("clause-openers")), 0)
+    before = text.text[: text.words[opener].start] if opener else ""
+    return any(not name.placed for name in names_in(before)) or any(
+        is_own_word(word.typed) and len(word.text) > _SHORT for word in read(before).words
+    )
+
+
+def with_person(question: str, who: str) -> str:
+    """The question with a name for its first "she" or "her"."""
+    text = read(question)
+    at, owns = _one(text)
+    return text.with_words(Phrase(at, at + 1), f"{who}’s" if owns else who) if at >= 0 else question
+
+
+def _one(text: Text) -> tuple[int, bool]:
+    """(the place of the first word for somebody, True if it says whose); (-1, False) without one."""
+    at = next((at for at, word in enumerate(text.all) if word in words("they")), -1)
+    if at < 0 or text.all[at] != "her":
+        return at, at >= 0 and text.all[at] in ("hers", "his")
+    return at, text.after(at) == " " and text.all[at + 1] not in words("after-her")
 
 
 def role_asked(intent: QueryIntent) -> frozenset[str]:

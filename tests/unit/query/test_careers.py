@@ -35,7 +35,6 @@ from pipelines.query.careers.people import (
 from pipelines.query.question.understand import analyse
 from pipelines.query.verify import verify_computed
 from pipelines.store.facts import Fact
-from pipelines.types import Turn
 from tests.unit.query.careers import TODAY, fact, job
 
 ON_LINKEDIN = {"document": "linkedin.pdf", "category": "linkedin"}
@@ -209,14 +208,6 @@ def test_the_jobs_before_or_after_one_are_those_that_began_so_the_nearest_first(
     intent = analyse(question, today=TODAY)
     found = answer_from_people(intent, [person])
     assert (found.sentence(NEUTRAL) if found else "") == said
-
-
-def test_a_follow_up_is_computed_as_the_question_that_it_continues() -> None:
-    told = [Turn("How long was she at Acme?", "4 years 4 months at Acme.", ("Ann Lee",))]
-    intent = analyse("And at Beta?", history=told, today=TODAY)
-    found = answer_from_people(intent, [only(RESUME)])
-    assert found is not None
-    assert found.value == "2 years 1 month"
 
 
 def test_a_question_that_could_be_about_several_people_is_not_computed() -> None:

@@ -351,6 +351,14 @@ def test_a_heading_above_a_list_is_no_marker_no_order_and_not_long(heading: str,
     assert joined(list(cited(quotation, NOTHING))) == f"{shown}- bone glue [1]\n- resin glue [1]"
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"), [("March 2018 - May 2020", "**Tuner at Brass Bros**\n\n"), ("Ann tuned pipes in Hull.", "")]
+)
+def test_a_short_line_that_is_no_sentence_is_shown_below_its_heading(line: str, shown: str) -> None:
+    (quotation,) = read("When was Ann a tuner at Brass Bros?", f"# Ann\n\n## Tuner at Brass Bros\n\n{line}").quotations
+    assert joined(list(cited(quotation, NOTHING))) == f"{shown}{line} [1]"
+
+
 def test_a_heading_of_dates_is_shown_with_the_one_above_it() -> None:
     text = "# Ann\n\n## Work\n\n### Tuner at Brass Bros\n\n#### 2012 - 2018 · Hull\n\n- Tuned pipes.\n- Sold reeds."
     (quotation,) = read("Which pipes did she tune?", text).quotations
