@@ -78,7 +78,7 @@ VERSIONS: dict[str, int] = {
     PLAIN: 8,
     MARKDOWN: 9,
     HTML: 7,
-    PDF: 11,
+    PDF: 12,
     DOCX: 6,
     PPTX: 6,
     XLSX: 6,

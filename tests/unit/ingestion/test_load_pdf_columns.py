@@ -603,3 +603,16 @@ def test_a_line_that_the_page_repeats_is_no_end_of_the_line_above(load_bytes, ma
     page = [*column([name, "Responsibilities"], 60, 700), right_aligned("2019 - 2021", 400, 700)]
     page += [*column(["Baker, Pell", "Responsibilities"], 60, 660), right_aligned("2015 - 2019", 400, 660)]
     assert blocks(load_bytes(make_pdf([page]), "a.pdf")).count("Responsibilities") == 2
+
+
+def test_a_name_in_a_font_of_its_own_goes_on_in_it_beside_its_dates(load_bytes, make_pdf) -> None:
+    x = 60 + stringWidth("Cook, ", BOLD, 10)
+    page = [(60, 700, "Cook,", BOLD, 10), (x, 700, "the Windhelm Womens Institute of Wider", BODY, 10)]
+    page += [(60, 687, "Wommelham", BODY, 10), right_aligned("2019 - 2021", 366, 700)]
+    page += [
+        (60, 650, "Baker,", BOLD, 10),
+        (x + 6, 650, "Pell", BODY, 10),
+        right_aligned("2015 to June 2019", 366, 650),
+    ]
+    first = blocks(load_bytes(make_pdf([page]), "a.pdf"))[0]
+    assert first == "Cook, the Windhelm Womens Institute of Wider Wommelham\t2019 - 2021"

@@ -223,8 +223,9 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
     if (last.bold and not line.bold and not is_open) or _changes_font(last, line):
         return False
     if last.right:
-        limit = last.limit if last.bold else last.right[0].x0 - 0.5 * last.size
-        return not line.right and (_fills(last, line, limit) or _breaks_off(last.text))
+        is_styled = last.bold or (bool(last.breaks) and last.end_font == line.font)
+        limit = last.limit if is_styled else last.right[0].x0 - 0.5 * last.size
+        return not line.right and (last.x1 + first_word(line) >= limit or _breaks_off(last.text))
     if line.text[0].islower():
         return _may_wrap(last, line, edge)
     return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
@@ -259,7 +260,7 @@ def _begins_nearby(group: LineGroup, line: PdfLine, edge: Edge) -> bool:
     if _is_labelled(line.text) and _is_labelled(group.lines[0].text):
         return True
     if flush_right:
-        return last.x0 - _first_word(line) > edge.left + 2 * line.size
+        return last.x0 - _about_first_word(line) > edge.left + 2 * line.size
     return not _fills(last, line, edge.right - 2 * line.size)
 
 
@@ -321,12 +322,17 @@ def _is_open(text: str) -> bool:
 
 def _fills(last: PdfLine, line: PdfLine, right: float) -> bool:
     """True if the line's first word would not have fitted at the end of the line above."""
-    return last.x1 + _first_word(line) >= right
+    return last.x1 + _about_first_word(line) >= right
 
 
-def _first_word(line: PdfLine) -> float:
-    """About the width of the line's first word."""
+def _about_first_word(line: PdfLine) -> float:
+    """About the width of the line's first word in a usual font, without the space before it."""
     return len(line.text.split(maxsplit=1)[0]) * line.size * _WORD_WIDTH
+
+
+def first_word(line: PdfLine) -> float:
+    """The width of the line's first word with the space before it, by the mean width of its letters."""
+    return (line.x1 - line.x0) * (len(line.text.split(maxsplit=1)[0]) + 1) / len(line.text)
 
 
 def _same_column(one: PdfLine, other: PdfLine) -> bool:

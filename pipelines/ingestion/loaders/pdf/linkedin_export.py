@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipelines.ingestion.loaders.pdf.blocks import LineGroup
+from pipelines.ingestion.loaders.pdf.blocks import LineGroup, first_word
 from pipelines.ingestion.loaders.pdf.lines import PdfLine, group_rows, merge_lines
 from pipelines.ingestion.loaders.pdf.rows import is_item
 from pipelines.types import BlockKind
@@ -239,8 +239,7 @@ def _goes_on(part: Sequence[_ScaledLine], row: _ScaledLine, column: _Column) -> 
         return False
     if line.text.startswith(_UNBROKEN):
         return True
-    word = len(line.text.split(maxsplit=1)[0]) + 1  # with the space before it
-    return last.x1 + (line.x1 - line.x0) * word / len(line.text) > column.edge
+    return last.x1 + first_word(line) > column.edge
 
 
 def _group(rows: Sequence[_ScaledLine], kind: BlockKind, level: int = 0) -> LineGroup:
