@@ -26,8 +26,8 @@ SIGNALS = ("reader", "passage", "short")
 ANSWER_SIGNALS = ("reader", *MISSING)
 WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
-_MOST_UNITS = 16  # units that are read, and as many again if the reader is sure of none
-_SURE = 0.0  # log-odds of the reader
+# Units that are read at a time, and the log-odds of the reader from which no others are read.
+_READINGS = ((8, 1.0), (8, 0.0), (16, 0.0))
 _ELSEWHERE = -9.0  # those of a unit about something else
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words
@@ -141,7 +141,7 @@ def _weights(name: str, signals: Sequence[str]) -> UnitWeights:
 def score_units(
     units: Sequence[QuotableUnit], wanted: QuestionType, ranking: Sequence[NodeWithScore], scorer: UnitScorer
 ) -> ScoredUnits:
-    """At most sixteen of the units, or thirty-two if the reader is sure of none; with what ranks them.
+    """The units that are read, and what ranks them: eight, eight more and sixteen more while the reader is unsure.
 
     - `reader`: the log-odds of the reader that the unit under its headings answers.
     - `passage`: the score of its passage by the best one's.
@@ -156,12 +156,15 @@ def score_units(
         scorer: Term weights and the reader.
     """
     read = [ReadUnit(unit, wanted) for unit in units]
-    if len(read) > _MOST_UNITS:
+    if len(read) > _READINGS[0][0]:
         rough = _rough(read, wanted, ranking, scorer)
-        read = [read[at] for at in np.argsort(-rough, kind="stable")[: 2 * _MOST_UNITS]]
-    answers = scorer.reads(wanted.as_put, [each.text for each in read[:_MOST_UNITS]])
-    if answers.max() < _SURE and (others := read[_MOST_UNITS:]):
-        answers = np.append(answers, scorer.reads(wanted.as_put, [each.text for each in others]))
+        read = [read[at] for at in np.argsort(-rough, kind="stable")]
+    answers = np.empty(0, np.float32)
+    for size, sure in _READINGS:
+        texts = [each.text for each in read[len(answers) : len(answers) + size]]
+        answers = np.append(answers, scorer.reads(wanted.as_put, texts)) if texts else answers
+        if answers.max() >= sure:
+            break
     return _scored(read[: len(answers)], answers, wanted, ranking, scorer)
 
 
