@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,30 +114,33 @@ class NodeReader(NodeTable):
         with self.read_snapshot() as snapshot:
             if snapshot.failed:  # a later state may be read
                 return self.fetch(node_ids, filters=filters, audience=audience)
-            return self._kept.current(snapshot, node_ids, partial(self._read_nodes, snapshot, audience))
+            found = self._kept.known(snapshot, node_ids)
+            if missing := [node_id for node_id in node_ids if node_id not in found]:
+                with self._reading("fetching nodes") as connection:
+                    rows = connection.execute(self._with_documents(missing, audience)).all()
+                fresh = {row.node_id: read_node(row) for row in rows}
+                families = {row.node_id: row.own or "" for row in rows}
+                families |= {fresh[row.node_id].metadata["document_id"]: row.others or "" for row in rows}
+                self._kept.keep(snapshot, fresh)
+                self._families.keep(snapshot, families)
+                self._links[audience].keep(snapshot, {row.id: links_of(row) for row in rows if row.id})
+                found |= fresh
+            return found
 
-    def _read_nodes(self, snapshot: ReadSnapshot, audience: Audience, node_ids: list[str]) -> dict[str, TextNode]:
-        """Nodes; their families, and names and links of their documents, are read with them and kept."""
+    def _with_documents(self, node_ids: list[str], audience: Audience) -> Any:
+        """Nodes with their families, and the names and links of their documents."""
         documents, family = tables.documents, tables.families.c
         node_id, document_id = self._nodes.c.node_id, self._key("document_id")
         own, others = (
             select(family.family).where(family.member == key).scalar_subquery() for key in (node_id, document_id)
         )
-        statement = (
+        return (
             self._select()
             .add_columns(own.label("own"), others.label("others"), documents.c.id, documents.c.name)
             .add_columns(documents.c.source_uri, *SHOWS_LINES)
             .outerjoin(documents, and_(documents.c.id == document_id, seen_by(audience)))
             .where(node_id == func.any(cast(node_ids, ARRAY(Text))))
         )
-        rows = read_rows(self.engine, "fetching nodes", statement)
-        nodes = {row.node_id: read_node(row) for row in rows}
-        families = {row.node_id: row.own or "" for row in rows}
-        families |= {nodes[row.node_id].metadata["document_id"]: row.others or "" for row in rows}
-        links = {row.id: links_of(row) for row in rows if row.id}
-        self._families.current(snapshot, families, lambda ids: {member: families[member] for member in ids})
-        self._links[audience].current(snapshot, links, lambda ids: {document: links[document] for document in ids})
-        return nodes
 
     def families(self, members: Collection[str]) -> dict[str, str]:
         """The family of each of these nodes and documents; those without one are missing.

@@ -57,21 +57,32 @@ class KeptById(Generic[Kept]):
         self._most = most
         self._state: tuple[Mark | None, dict[str, Kept]] = (None, {})
 
+    def known(self, snapshot: "ReadSnapshot", ids: Collection[str]) -> dict[str, Kept]:
+        """The values of these ids that are kept for the snapshot's state of the corpus."""
+        mark, kept = self._state
+        return {own: kept[own] for own in ids if own in kept} if mark == snapshot.mark else {}
+
+    def keep(self, snapshot: "ReadSnapshot", fresh: Mapping[str, Kept]) -> None:
+        """Keep values that were read in this snapshot; none of one that failed."""
+        if snapshot.failed:
+            return
+        mark, kept = self._state
+        if mark != snapshot.mark:
+            kept = {}
+            self._state = snapshot.mark, kept
+        kept |= fresh
+        for oldest in list(kept)[: max(len(kept) - self._most, 0)]:
+            kept.pop(oldest, None)
+
     def current(
         self, snapshot: "ReadSnapshot", ids: Collection[str], read: Callable[[list[str]], Mapping[str, Kept]]
     ) -> dict[str, Kept]:
         """The values of these ids, of which `read` gives those that are not kept; ids without one are missing."""
-        mark, kept = self._state
-        if mark != snapshot.mark:
-            _, kept = self._state = snapshot.mark, {}
-        found = {own: kept[own] for own in ids if own in kept}
+        found = self.known(snapshot, ids)
         if missing := [own for own in ids if own not in found]:
             fresh = read(missing)
+            self.keep(snapshot, fresh)
             found |= fresh
-            if not snapshot.failed:
-                kept |= fresh
-                for oldest in list(kept)[: max(len(kept) - self._most, 0)]:
-                    kept.pop(oldest, None)
         return found
 
 
