@@ -113,7 +113,9 @@ class DenseRetriever(BaseRetriever):
         self._whiten = whiten
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return with_nodes(ranked := self.rank(query_bundle), self.nodes([node_id for node_id, _ in ranked]))
+        with self._store.read_snapshot():
+            ranked = self.rank(query_bundle)
+            return with_nodes(ranked, _copies(self.nodes([node_id for node_id, _ in ranked])))
 
     def rank(self, query_bundle: QueryBundle) -> Ranked:
         """The ids of these nodes with their scores."""
@@ -140,6 +142,11 @@ class DenseRetriever(BaseRetriever):
         for each in likeness:
             self._scope.observer.similar(each)
         return scores
+
+
+def _copies(nodes: Mapping[str, BaseNode]) -> Mapping[str, BaseNode]:
+    """Nodes that a program may edit: those of the store are kept for the next question."""
+    return {node_id: node.model_copy(deep=True) for node_id, node in nodes.items()}
 
 
 @dataclass
@@ -232,7 +239,11 @@ class SparseRetriever(BM25Retriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return with_nodes(ranked := self.rank(query_bundle), self.nodes([node_id for node_id, _ in ranked]))
+        if isinstance(self._store, NodesInMemory):
+            return with_nodes(ranked := self.rank(query_bundle), self.nodes([node_id for node_id, _ in ranked]))
+        with self._store.read_snapshot():
+            ranked = self.rank(query_bundle)
+            return with_nodes(ranked, _copies(self.nodes([node_id for node_id, _ in ranked])))
 
     def rank(self, query_bundle: QueryBundle) -> Ranked:
         """The ids of these nodes with their scores."""

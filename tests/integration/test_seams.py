@@ -233,3 +233,11 @@ def test_a_parser_sets_its_category_unless_the_document_states_one(name: str, ca
     assert first.metadata["category"] == category
     (first, *_) = parser.get_nodes_from_documents([Document(text=text, metadata={"category": "blog", "year": 2001})])
     assert (first.metadata["category"], first.metadata["year"]) == ("blog", 2001)
+
+
+def test_a_node_that_a_program_edits_changes_no_later_search(engine: QueryEngine) -> None:
+    before = engine.search(QUESTION)
+    for hit in SparseRetriever(engine.store, engine.indexes).retrieve(QUESTION):
+        hit.node.metadata["title"] = "edited"
+        hit.node.set_content("edited")
+    assert engine.search(QUESTION).results == before.results

@@ -12,7 +12,7 @@ from pipelines.query.llm_queries import MAX_REPLY, MAX_SEARCH, parse_queries
 from pipelines.query.question.names import capitals, is_capital, names_in
 from pipelines.query.question.person import named_before, points_at_person, with_person
 from pipelines.query.question.rules import terms_of, trim
-from pipelines.query.question.words import Text, read, words
+from pipelines.query.question.words import Text, is_year, read, words
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
@@ -70,7 +70,10 @@ def stand_alone(
         return rewritten, "model"
     if is_name_alone(typed.strip(_ENDS)) and read(history[-1].question).has("they"):
         return with_person(history[-1].question, typed.strip(_ENDS)), "rules"
-    unsaid = " ".join(_unsaid(question, history[-_TURNS:], known))
+    chain = _chain(history[-_TURNS:], known)
+    if whole := _swapped(read(typed), chain[0].question, known):
+        return whole, "rules"
+    unsaid = " ".join(_unsaid(question, chain, known))
     return f"{question} ({unsaid})" if unsaid else question, "rules"
 
 
@@ -128,16 +131,46 @@ _TURNS = 12  # that are read
 _NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
 
 
-def _unsaid(question: str, history: Sequence[Turn], known: NameIndex) -> list[str]:
+def _swapped(asked: Text, last: str, known: NameIndex) -> str:
+    """The last question with the name or year of a part ("And in 2021?", "What about Rust?") for its last one of that
+    kind; empty where either has none.
+    """
+    lead = asked.at("instead", 0)
+    if lead is None or not _is_part(asked):
+        return ""
+    part = asked.text[asked.words[lead.last].start :].rstrip(_ENDS)
+    new, old = (_names(text, known) for text in (part, last))
+    same = [span for span, kind in old.items() if kind == next(reversed(new.values()), None)]
+    if not same:
+        return ""
+    start, end = same[-1]
+    return f"{last[:start]}{part[slice(*next(reversed(new)))]}{last[end:]}"
+
+
+def _names(text: str, known: NameIndex) -> dict[tuple[int, int], str]:
+    """The spans of the years and names in a text, in order, each with what it is: a year, a person, or another name."""
+    years = {(word.start, word.end): "year" for word in read(text).words if is_year(word.text)}
+    shift = len("x ")
+    typed = [(name.start - shift, name.end - shift) for name in names_in(f"x {text}")]
+    opens = read(text).all[:1] and read(text).all[0] in words("opening")
+    named = [(start, end) for start, end in typed if start or not opens]
+    spans = [
+        *known.places(text),
+        *(span for span in named if not any(span[0] < end and start < span[1] for start, end in known.places(text))),
+    ]
+    kinds = {span: "person" if known.kind_of(text[slice(*span)]) == "person" else "name" for span in spans}
+    return dict(sorted({**kinds, **years}.items()))
+
+
+def _unsaid(question: str, chain: Sequence[Turn], known: NameIndex) -> list[str]:
     """What a follow-up leaves unsaid: the last stored name that is no person's in the questions since the last one
-    that stands alone, where it names none itself; else their nouns, each once.
+    that stands alone, where it names nothing itself; else their nouns, each once.
     """
     is_about_owner = bool(known.owner) and points_at_person(question) and not _points_at_thing(question)
     if is_about_owner and terms_of(question):
         return []
-    chain = _chain(history, known)
     named = [_stored(text, known) for text in (question, *(turn.question for turn in chain))]
-    if not named[0] and (last := next(filter(None, named), [])):
+    if not named[0] and not capitals(question) and (last := next(filter(None, named), [])):
         return last[-1:]
     said = {*read(question).all, *(fold(part) for names in named for name in names for part in name.split())}
     texts = [read(turn.question) for turn in reversed(chain)]
@@ -157,12 +190,14 @@ def _stored(text: str, known: NameIndex) -> list[str]:
 
 
 def _chain(history: Sequence[Turn], known: NameIndex) -> list[Turn]:
-    """The turns back to the last question that stands alone, the last one first."""
+    """The turns back to the last question that stands alone, or does by a part that is swapped, the last one first."""
     chain: list[Turn] = []
     for place, turn in enumerate(history):
         text = trim(turn.question)
         follows = is_follow_up(text, history[:place], typed=turn.question, known=known)
-        chain = [turn, *(chain if follows or len(terms_of(text)) < 2 else ())]
+        whole = _swapped(read(turn.question), chain[0].question, known) if follows and chain else ""
+        stands = bool(whole) or (not follows and len(terms_of(text)) > 1)
+        chain = [replace(turn, question=whole or turn.question), *(() if stands else chain)]
     return chain
 
 

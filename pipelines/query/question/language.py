@@ -1,6 +1,6 @@
 """QUESTION LANGUAGE: the language of a question, its words in English, and those of an answer in its language."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from config.languages import LANGUAGES, language_words
@@ -12,6 +12,7 @@ from pipelines.text import fold
 
 _LONGEST = 5  # words of a phrase
 _WITHOUT_PRONOUNS = frozenset({"es", "it", "pt"})
+_PARTICLES = frozenset("van von der den de la le du di da del della dos das do des ten ter".split())  # of names
 _MOST_ELIDED = 2  # letters before an apostrophe: l'université, qu'elle
 
 
@@ -21,11 +22,17 @@ def question_language(question: str) -> tuple[str, tuple[str, ...]]:
     A question is in one of them if it has more such words than English has of its own, and two of them or a question
     word among its first two. Between languages that share them, the words of questions about careers decide.
     """
-    text = read(question)
-    said = [word.typed.lower() for word in text.words]
+    typed = [word.typed for word in read(question).words]
+    said = [word.lower() for at, word in enumerate(typed) if not _is_of_name(typed, at)]
     language, own = language_of(said, {name: _asked_words(name) for name in LANGUAGES})
     begins = bool(language) and any(is_interrogative(word, language) for word in said[:2])
     return (language, own) if len(own) > 1 or begins else ("", ())
+
+
+def _is_of_name(typed: Sequence[str], at: int) -> bool:
+    """True for "van" and "der" of "van der Berg", which tell no language."""
+    ahead = next((word for word in typed[at:] if word.lower() not in _PARTICLES), "")
+    return typed[at].lower() in _PARTICLES and ahead[:1].isupper()
 
 
 @cache

@@ -30,6 +30,10 @@ from pipelines.query.question.understand import analyse
         ("Which men want a door?", ""),
         ("What did Ann do in Las Palmas?", ""),
         ("gantry-crane purpose", ""),
+        ("Is Van der Berg a manager?", ""),
+        ("Who is Hans van der Berg?", ""),
+        ("Waar woont Hans van der Berg?", "nl"),
+        ("Wo hat der Manager gearbeitet?", "de"),
         ("", ""),
     ],
 )

@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ TEXTS = {
 
 class ListStore:
     """A store whose nodes are the texts above."""
+
+    def read_snapshot(self):
+        return nullcontext()
 
     def nodes(self, node_ids, *, filters: Filters, audience: str) -> dict[str, TextNode]:
         return {node_id: TextNode(id_=node_id, text=TEXTS[node_id]) for node_id in node_ids}
