@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, TypeVar
@@ -113,6 +113,31 @@ def build_engine_aside(settings: Settings, database: Database, model: EmbeddingI
     return QueryEngine(settings, database, active, None)
 
 
+class UnderWay:
+    """Counts the questions of readers that are being answered, so that other work can wait for them."""
+
+    def __init__(self) -> None:
+        self.suggesting = threading.Lock()
+        self._count, self._changed = 0, threading.Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """While a question is answered."""
+        with self._changed:
+            self._count += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._count -= 1
+                self._changed.notify_all()
+
+    def wait_for_none(self, seconds: float) -> None:
+        """Return when no question is being answered, at the latest after some seconds; at once from 0 on down."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._count, seconds)
+
+
 @dataclass(eq=False)
 class QueryEngine(BaseQueryEngine):
     """Answers questions and searches; a query engine of LlamaIndex.
@@ -129,11 +154,10 @@ class QueryEngine(BaseQueryEngine):
     audience: Audience = "owner"
     prompts: Prompts = field(default_factory=Prompts)
     streaming: bool = False
+    under_way: UnderWay = field(default_factory=UnderWay, repr=False)  # also of the engines made from this one
 
     def __post_init__(self) -> None:
         super().__init__(callback_manager=None)
-        self._under_way = UnderWay()
-        self._suggesting = threading.Lock()
         relevant = self.settings.model_dump(mode="json", exclude=_NOT_OF_ANSWERS)
         self._settings_fingerprint = fingerprint(relevant)
 
@@ -194,7 +218,7 @@ class QueryEngine(BaseQueryEngine):
                 extraction, and the Answer says so.
         """
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
-        with self._under_way.one():
+        with self.under_way.one():
             answer, _ = yield from self._answered(replace(request, previews=True), record=record)
         yield answer
 
@@ -279,7 +303,8 @@ class QueryEngine(BaseQueryEngine):
     ) -> Answer:
         """The finished Answer of `answer`."""
         request = self._request(question, filters, audience, top_n=self.passages, history=history)
-        return self.finished(request, record=record)[0]
+        with self.under_way.one() if record else nullcontext():
+            return self.finished(request, record=record)[0]
 
     def suggest(
         self,
@@ -297,12 +322,12 @@ class QueryEngine(BaseQueryEngine):
         """
         if answer.follow_ups:
             return answer.follow_ups
-        if not self._suggesting.acquire(timeout=_PATIENCE):
+        if not self.under_way.suggesting.acquire(timeout=_PATIENCE):
             return ()
         try:
             return self._suggested(answer, history, filters, audience)
         finally:
-            self._suggesting.release()
+            self.under_way.suggesting.release()
 
     def _suggested(
         self, answer: Answer, history: Sequence[Turn], filters: Filters | None, audience: Audience | None
@@ -322,7 +347,7 @@ class QueryEngine(BaseQueryEngine):
                 reply = partial(self._replies.current(request.audience, snapshot.mark), filters=request.filters)
 
                 def ask(question: str) -> Answer:
-                    self._under_way.wait_for_none(end - time.monotonic())
+                    self.under_way.wait_for_none(end - time.monotonic())
                     return reply(question)
 
                 return suggest(answer, history, proposed, ask, limit=self.settings.answer.follow_ups)
@@ -555,30 +580,6 @@ class QueryEngine(BaseQueryEngine):
 
     def _bound(self, filters: Filters | None, audience: Audience | None) -> "QueryEngine":
         return replace(self, filters=self.filters if filters is None else filters, audience=audience or self.audience)
-
-
-class UnderWay:
-    """Counts the questions that are being answered, so that other work can wait for them."""
-
-    def __init__(self) -> None:
-        self._count, self._changed = 0, threading.Condition()
-
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """While a question is answered."""
-        with self._changed:
-            self._count += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._count -= 1
-                self._changed.notify_all()
-
-    def wait_for_none(self, seconds: float) -> None:
-        """Return when no question is being answered, at the latest after some seconds; at once from 0 on down."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._count, seconds)
 
 
 def _stored(index: ModelIndex, mark: Mark, filters: Filters, audience: Audience) -> Sequence[StoredQuestion]:

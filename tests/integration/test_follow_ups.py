@@ -1,3 +1,4 @@
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +95,14 @@ def test_nothing_that_was_asked_in_the_conversation_is_suggested_again(engine: Q
             break
         question = suggested[0]
     assert len(asked) > 1
+
+
+def test_suggestions_wait_for_the_questions_of_every_engine_made_from_one(engine: QueryEngine) -> None:
+    other = engine.with_changes({"answer.follow_ups": 1})
+    with other.under_way.one():
+        began = time.monotonic()
+        engine.under_way.wait_for_none(0.2)
+    assert time.monotonic() - began >= 0.2
 
 
 def test_an_answer_comes_before_anything_is_suggested(engine: QueryEngine) -> None:
