@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 
 from pipelines.errors import ConfigError
 from pipelines.observe import log
+from pipelines.text import printable
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["int8", "fp32"]
@@ -262,7 +263,7 @@ class MiniLM:
 
     def _encode(self, text: str) -> Any:
         # The tokenizer refuses lone surrogates, which a pasted question can hold.
-        return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
+        return self._tokenizer.encode(printable(text), add_special_tokens=False)
 
     def _run(self, pieces: list[int], output: str) -> Vectors:
         row = np.array([[CLS, *pieces, SEP]], np.int32)

@@ -11,6 +11,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import ConfigError
 from pipelines.models.minilm import ModelFile, verify
+from pipelines.text import printable
 
 # The weights in 4 bits, with which the stored vectors were made: those of another release would be silently others.
 WEIGHTS = {"e5-small-q4.bin": ModelFile(71622400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f")}
@@ -48,7 +49,7 @@ class MultilingualEmbedding(BaseEmbedding):
 
 def _vectors(embed: Any, texts: Sequence[str]) -> list[list[float]]:
     # A C string ends at its first zero byte, and no lone surrogate can be encoded.
-    readable = [text.replace("\0", " ").encode("utf-8", "replace").decode() for text in texts]
+    readable = [printable(text.replace("\0", " ")) for text in texts]
     vectors: list[list[float]] = embed(readable).tolist()
     return vectors
 

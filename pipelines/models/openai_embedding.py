@@ -11,7 +11,7 @@ from llama_index.embeddings.openai import OpenAIEmbedding
 from pipelines.errors import ModelError
 from pipelines.models.endpoint import HIDDEN_KEY, Endpoint, client_of, send
 from pipelines.models.usage import Call, count
-from pipelines.text import count_tokens
+from pipelines.text import count_tokens, printable
 
 
 class RemoteEmbedding(OpenAIEmbedding):
@@ -80,7 +80,7 @@ class RemoteEmbedding(OpenAIEmbedding):
 
     def _ask(self, texts: list[str]) -> list[list[float]]:
         # Servers refuse an empty text, and with it the whole batch.
-        readable = [text.encode("utf-8", "replace").decode() or " " for text in texts]
+        readable = [printable(text) or " " for text in texts]
 
         def request() -> list[list[float]]:
             client = self._get_client()

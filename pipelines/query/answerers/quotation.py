@@ -118,8 +118,8 @@ def extract(
     """Pick the units that answer best, verbatim, best first; at most `max_sentences` sentences of paragraphs.
 
     Units far less probable than the best are left out, and so are repetitions. A line that gives orders to a language
-    model is quoted only if the question asks about such orders. `strength` (0..1) is that of the
-    evidence. A value that is asked for and that nothing quoted holds makes the probability of an answer 0.
+    model is quoted only if the question asks about such orders. `strength` (0..1) is that of the evidence. A value
+    that is asked for and that nothing quoted holds makes the probability of an answer 0.
     """
     question = classify_question(intent)
     every = quotable_units(_of_named(intent, quotable.sources), _exclusion(intent, quotable))

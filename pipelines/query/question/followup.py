@@ -150,14 +150,12 @@ def _swapped(asked: Text, last: str, known: NameIndex) -> str:
 def _names(text: str, known: NameIndex) -> dict[tuple[int, int], str]:
     """The spans of the years and names in a text, in order, each with what it is: a year, a person, or another name."""
     years = {(word.start, word.end): "year" for word in read(text).words if is_year(word.text)}
-    shift = len("x ")
+    shift, stored = len("x "), known.places(text)
     typed = [(name.start - shift, name.end - shift) for name in names_in(f"x {text}")]
-    opens = read(text).all[:1] and read(text).all[0] in words("opening")
+    opens = not words("opening").isdisjoint(read(text).all[:1])
     named = [(start, end) for start, end in typed if start or not opens]
-    spans = [
-        *known.places(text),
-        *(span for span in named if not any(span[0] < end and start < span[1] for start, end in known.places(text))),
-    ]
+    own = [(start, end) for start, end in named if all(end <= first or last <= start for first, last in stored)]
+    spans = [*stored, *own]
     kinds = {span: "person" if known.kind_of(text[slice(*span)]) == "person" else "name" for span in spans}
     return dict(sorted({**kinds, **years}.items()))
 

@@ -1,7 +1,7 @@
 """QUESTION LANGUAGE: the language of a question, its words in English, and those of an answer in its language."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from config.languages import LANGUAGES, language_words
 from pipelines.language import function_words, is_interrogative, language_of
@@ -16,6 +16,7 @@ _PARTICLES = frozenset("van von der den de la le du di da del della dos das do d
 _MOST_ELIDED = 2  # letters before an apostrophe: l'université, qu'elle
 
 
+@lru_cache(maxsize=256)  # asked several times of each question
 def question_language(question: str) -> tuple[str, tuple[str, ...]]:
     """(one of six languages, or empty; the question's function words that are none in English).
 
