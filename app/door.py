@@ -25,10 +25,8 @@ from pipelines.query.search import Request
 from pipelines.store.database import reading
 from pipelines.store.document_details import DocumentDetails, document_details
 from pipelines.store.documents import document_links, find_documents, lines_of, load_document, passage
-from pipelines.store.facts import read_facts, stated_people
-from pipelines.store.known_names import only_person
+from pipelines.store.facts import read_facts
 from pipelines.store.originals import original_path
-from pipelines.store.persona import read_persona
 from pipelines.store.query_log import Feedback, feedback_given, jsonable, save_feedback
 from pipelines.store.questions import StoredQuestion
 from pipelines.store.versions import hashes_of
@@ -45,7 +43,7 @@ class Door:
     """Questions, sources, facts and feedback of one audience; safe to share between threads."""
 
     def __init__(self, engine: QueryEngine, audience: Audience = "owner") -> None:
-        self._engine = self._speaking = engine
+        self._engine = engine
         self._others: dict[Audience, Door] = {audience: self}
         self.settings = engine.settings
         self.audience = audience
@@ -72,7 +70,7 @@ class Door:
 
     def answer(self, question: str, *, history: Sequence[Turn], filters: Filters) -> Iterator[Event]:
         """The answer as it is made, the Answer last; raises what `QueryEngine.answer` raises."""
-        return self.speaking().answer(question, history=history, filters=filters, audience=self.audience)
+        return self._engine.answer(question, history=history, filters=filters, audience=self.audience)
 
     def suggest(self, answer: Answer, history: Sequence[Turn], filters: Filters) -> tuple[str, ...]:
         """Questions that may be asked next, each new and with an answer; none where the documents cannot be read."""
@@ -82,9 +80,9 @@ class Door:
         self, question: str, *, history: Sequence[Turn] = (), filters: Filters = NO_FILTERS, follow_ups: bool = True
     ) -> Answer:
         """The finished Answer, with what may be asked next unless `follow_ups` is False."""
-        engine = self.speaking(streamed=False)
-        answer = engine.ask(question, history=history, filters=filters, audience=self.audience)
-        return self.with_follow_ups(answer, history, filters) if follow_ups else answer
+        return self._engine.unstreamed.ask(
+            question, history=history, filters=filters, audience=self.audience, follow_ups=follow_ups
+        )
 
     def turns(self, questions: Sequence[str], filters: Filters) -> tuple[Turn, ...]:
         """These questions with their answers, each asked after those before it; not logged."""
@@ -133,30 +131,14 @@ class Door:
 
     def persona(self) -> PersonaSettings:
         """Whose documents these are: as set, as stored, or by the only person whom the documents name."""
-        persona, _ = read_persona(self.database, self.settings.persona)
-        if persona.name:
-            return persona
-        name = only_person([name for name, _ in stated_people(self._engine.store, self.audience)])
-        return persona.model_copy(update={"name": name.partition(",")[0]})
-
-    def speaking(self, *, streamed: bool = True) -> QueryEngine:
-        """The engine that answers in the voice of the persona.
-
-        Where nothing is streamed, a language model is asked for JSON unless the settings say otherwise.
-        """
-        persona, engine = self.persona(), self._speaking
-        if engine.settings.persona != persona:
-            changed = self.settings.model_copy(update={"persona": persona})
-            engine = self._speaking = replace(self._engine, settings=changed)
-        if streamed or engine.llm is None or engine.settings.answer.output != "auto":
-            return engine
-        return engine.with_changes({"answer.output": "json"})
+        return self._engine.persona(self.audience)
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters, *, streamed: bool = True) -> Pack:
         """All that it takes to check an answer that was given; raises what `pack_answer` raises."""
         mode, passages = self.settings.retrieval.mode, self._engine.passages
         request = Request(answer.question, filters, self.audience, mode, passages, tuple(history))
-        return pack_answer(self.speaking(streamed=streamed), request, answer)
+        engine = self._engine if streamed else self._engine.unstreamed
+        return pack_answer(engine.speaking(self.audience), request, answer)
 
     # Documents
 

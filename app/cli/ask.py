@@ -251,14 +251,13 @@ def replay(
     Example: footnote replay outage.json
     """
     from app.cli.pack_files import load_pack
-    from app.door import Door
     from pipelines.query.engine import build_query_engine
     from pipelines.query.replay import replay_pack
 
     settings, kept = settings_now(), load_pack(pack)
     streamed = kept.settings.get("answer.output") != "json"  # as `ask --json` asked
-    engine = Door(build_query_engine(settings)).speaking(streamed=streamed)
-    emit(Replayed(replay_pack(engine, kept)), as_json)
+    engine = build_query_engine(settings)
+    emit(Replayed(replay_pack((engine if streamed else engine.unstreamed).speaking(), kept)), as_json)
 
 
 @render.register(Replayed)

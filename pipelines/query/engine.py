@@ -20,7 +20,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNo
 from llama_index.core.tools import ToolMetadata
 
 from config.prompts import Prompts, answer_system
-from config.settings import Settings
+from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.errors import ConfigError, FootnoteError, RetrievalError
 from pipelines.models.identity import llm_identity
@@ -49,7 +49,10 @@ from pipelines.query.suggest import offered, proposals_beside, suggest, try_ques
 from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
+from pipelines.store.facts import stated_people
+from pipelines.store.known_names import only_person
 from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.persona import read_persona
 from pipelines.store.query_log import fingerprint, save_query
 from pipelines.store.questions import StoredQuestion, read_questions
 from pipelines.store.read_snapshot import KeptByMark, Mark
@@ -155,6 +158,7 @@ class QueryEngine(BaseQueryEngine):
     prompts: Prompts = field(default_factory=Prompts)
     streaming: bool = False
     under_way: UnderWay = field(default_factory=UnderWay, repr=False)  # also of the engines made from this one
+    _speaking: "dict[Audience, QueryEngine]" = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__init__(callback_manager=None)
@@ -210,17 +214,46 @@ class QueryEngine(BaseQueryEngine):
         While a slow language model reads, a Preview comes first, which the answer replaces.
 
         A search that fails leaves what the other found, and the Answer's notes say so. Without `record` it is
-        not logged. What may be asked next is left to `suggest`.
+        not logged, and without the voice of the persona. What may be asked next is left to `suggest`.
 
         Raises:
             RetrievalError: If the question or a filter cannot be searched.
             ModelError, ServiceUnavailable: If no retriever worked; a language model that fails is replaced by
                 extraction, and the Answer says so.
         """
-        request = self._request(question, filters, audience, top_n=self.passages, history=history)
+        engine = self.speaking(audience) if record else self
+        request = engine._request(question, filters, audience, top_n=self.passages, history=history)
         with self.under_way.one():
-            answer, _ = yield from self._answered(replace(request, previews=True), record=record)
+            answer, _ = yield from engine._answered(replace(request, previews=True), record=record)
         yield answer
+
+    def persona(self, audience: Audience | None = None) -> PersonaSettings:
+        """Whose documents these are: as set, as stored, or by the only person whom the documents name.
+
+        Raises:
+            ServiceUnavailable: If the database cannot be read.
+        """
+        persona, _ = read_persona(self.database.engine, self.settings.persona)
+        if persona.name:
+            return persona
+        name = only_person([name for name, _ in stated_people(self.store, audience or self.audience)])
+        return persona.model_copy(update={"name": name.partition(",")[0]})
+
+    def speaking(self, audience: Audience | None = None) -> "QueryEngine":
+        """This engine in the voice of the persona."""
+        audience = audience or self.audience
+        persona, engine = self.persona(audience), self._speaking.get(audience, self)
+        if engine.settings.persona != persona:
+            changed = self.settings.model_copy(update={"persona": persona})
+            engine = self._speaking[audience] = replace(self, settings=changed)
+        return engine
+
+    @cached_property
+    def unstreamed(self) -> "QueryEngine":
+        """This engine where nobody watches: a language model is asked for JSON unless the settings say otherwise."""
+        if self.llm is None or self.settings.answer.output != "auto":
+            return self
+        return self.with_changes({"answer.output": "json"})
 
     def _request(
         self,
@@ -300,11 +333,16 @@ class QueryEngine(BaseQueryEngine):
         filters: Filters | None = None,
         audience: Audience | None = None,
         record: bool = True,
+        follow_ups: bool = True,
     ) -> Answer:
-        """The finished Answer of `answer`."""
-        request = self._request(question, filters, audience, top_n=self.passages, history=history)
+        """The finished Answer of `answer`, with what may be asked next unless `follow_ups` or `record` is False."""
+        engine = self.speaking(audience) if record else self
+        request = engine._request(question, filters, audience, top_n=self.passages, history=history)
         with self.under_way.one() if record else nullcontext():
-            return self.finished(request, record=record)[0]
+            answer, _ = engine.finished(request, record=record)
+        if not (record and follow_ups):
+            return answer
+        return replace(answer, follow_ups=self.suggest(answer, history=history, filters=filters, audience=audience))
 
     def suggest(
         self,
@@ -518,7 +556,7 @@ class QueryEngine(BaseQueryEngine):
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         if self.streaming:
             return streamed(self._events_of(query_bundle))
-        return response(*self.finished(self._request_of(query_bundle), record=True))
+        return response(*self.speaking().finished(self._request_of(query_bundle), record=True))
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         if self.streaming:
@@ -526,7 +564,7 @@ class QueryEngine(BaseQueryEngine):
         return await asyncio.to_thread(self._query, query_bundle)
 
     def _events_of(self, query_bundle: QueryBundle) -> Iterator[AnswerEvent | Answered]:
-        answered = yield from self._answered(self._request_of(query_bundle), record=True)
+        answered = yield from self.speaking()._answered(self._request_of(query_bundle), record=True)
         yield answered
 
     def _request_of(self, query: QueryBundle, top_n: int | None = None) -> Request:
@@ -536,8 +574,9 @@ class QueryEngine(BaseQueryEngine):
 
     def _get_prompts(self) -> PromptDictType:
         """The prompts as they are used: of the answer, and of the searches and follow-ups that a model words."""
-        output: Literal["prose", "json"] = "json" if self.settings.answer.output == "json" else "prose"
-        used = {**asdict(self.prompts), "answer": self.prompts.answer or answer_system(self.settings.persona, output)}
+        used_by = self.speaking().settings
+        output: Literal["prose", "json"] = "json" if used_by.answer.output == "json" else "prose"
+        used = {**asdict(self.prompts), "answer": self.prompts.answer or answer_system(used_by.persona, output)}
         return {name: PromptTemplate(text) for name, text in used.items()}
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
@@ -546,6 +585,8 @@ class QueryEngine(BaseQueryEngine):
             raise ConfigError(f"There is no prompt {unknown[0]!r}.", hint=f"Prompts: {', '.join(known)}.")
         texts = {name: prompt.get_template() for name, prompt in prompts.items()}
         self.prompts = replace(self.prompts, **texts)
+        self._speaking.clear()
+        self.__dict__.pop("unstreamed", None)
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}

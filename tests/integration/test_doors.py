@@ -1,4 +1,4 @@
-"""The same questions through every door: the command line, the HTTP API, the MCP server, the chat and a program."""
+"""The same questions through every door: the command line, the HTTP API, the MCP server, the chat and a notebook."""
 
 import asyncio
 import subprocess
@@ -11,6 +11,7 @@ import httpx
 import pytest
 from mcp import Client
 
+import footnote
 from app.access import Grant, all_scopes
 from app.chat_engine import ChatEngine, build_chat_engine
 from app.mcp import Doors, build_mcp
@@ -18,6 +19,7 @@ from app.server import build_server
 from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.run import ingest
+from pipelines.query.answer import answer_json
 from pipelines.types import Filters
 from tests.conftest import MakeSettings
 from tests.served import Served
@@ -117,9 +119,12 @@ def test_the_same_questions_have_the_same_answer_through_every_door(
         *_, answer = chat.answer(question, history=(), filters=Filters())
         assert isinstance(answer, Answer)
         reader.append(chat.answer_data(chat.with_follow_ups(answer, (), Filters())))
+    notebook = footnote.build_query_engine(taken_in)
+    cell = [answer_json(notebook.ask(question)) for question in QUESTIONS]
     shell = Shell(taken_in, monkeypatch, tmp_path)
     for at, question in enumerate(QUESTIONS):
         terminal = same(shell.json("ask", question))
+        assert same(cell[at]) == terminal, question
         assert same(agent[at]) == terminal, question
         assert same(program[at]) == terminal, question
         assert same(reader[at]) == terminal, question
