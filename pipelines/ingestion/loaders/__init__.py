@@ -77,7 +77,7 @@ REMOTE: dict[str, RemoteLoader] = {  # by source kind: how its envelopes are loa
 VERSIONS: dict[str, int] = {
     PLAIN: 8,
     MARKDOWN: 9,
-    HTML: 7,
+    HTML: 8,
     PDF: 12,
     DOCX: 6,
     PPTX: 6,
@@ -86,7 +86,8 @@ VERSIONS: dict[str, int] = {
     ODP: 6,
     ODS: 6,
     CSV: 7,
-    **dict.fromkeys((JSON_RESUME, RENDERCV, LINKEDIN, NOTEBOOK, EPUB), 1),
+    **dict.fromkeys((JSON_RESUME, RENDERCV, LINKEDIN, NOTEBOOK), 1),
+    EPUB: 2,
     **dict.fromkeys(IMAGES, 6),
     "github": 0,  # of the envelope, beside the version of what is in it
     "notion": 0,

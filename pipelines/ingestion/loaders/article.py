@@ -1,21 +1,17 @@
-"""Extract the article of a web page with trafilatura, and render its TEI body."""
+"""Extract the article of a web page with trafilatura."""
 
 import logging
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.loaders.base import Content, parse_datetime
-from pipelines.ingestion.loaders.rendering import Cell, RenderedPart, Rendering, line_parts, table_parts
+from pipelines.ingestion.loaders.html import render_page
 from pipelines.text import canonical, digit_runs
-
-Emit = Callable[[str], None]
 
 _SHORT = 250  # characters; less is rarely an article, so it is extracted again with higher recall
 _LAST_DATE = "2100-01-01"  # the default, today, would make the same bytes load differently later
 _BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError)
-_ONE_LINE = str.maketrans("\r\n\t", "   ")
-_BLOCKS = frozenset({"p", "div", "quote", "head", "list", "item", "table", "row", "cell", "code", "body"})
+_TAGS = {"item": "li", "row": "tr", "lb": "br", "quote": "blockquote"}  # of trafilatura's in HTML
+_KEPT = frozenset({"p", "div", "table", "body"})
 
 
 def extract_article(page: str, url: str) -> Content | None:
@@ -32,7 +28,7 @@ def extract_article(page: str, url: str) -> Content | None:
     if found is None or "article" not in (found.pagetype or "").lower() or len(_body_text(found.body)) < _SHORT:
         documents = [one for one in (found, _extract(page, url, precise=False)) if one is not None]
         found = max(documents, key=lambda one: len(_body_text(one.body)), default=None)
-    rendering = Rendering() if found is None else render_tei(found.body)
+    rendering = render_page(None if found is None else _as_html(found.body))
     if not rendering.text:
         return None
     address = found.url or ""
@@ -89,98 +85,19 @@ def _with_plain_headings(tree: Any) -> Any:
     return tree
 
 
-def render_tei(body: Any) -> Rendering:
-    """Headings with their levels, lists, tables, code and paragraphs, in order."""
-    walk = _TeiWalk()
-    walk.inside(body, walk.paragraph)
-    return walk.rendering
-
-
-class _TeiWalk:
-    def __init__(self) -> None:
-        self.rendering = Rendering()
-
-    def paragraph(self, text: str) -> None:
-        self.rendering.extend(line_parts(text))
-
-    def inside(self, element: Any, emit: Emit, depth: int = 0) -> None:
-        """Emit each run of text in an element, and render the blocks between; `depth` indents its lists."""
-        run = _one_line(element.text)
-        for child in element:
-            if _is_block(child):
-                _emit(run, emit)
-                self._block(child, emit, depth)
-                run = ""
-            else:
-                run += _inline(child)
-            run += _one_line(child.tail)
-        _emit(run, emit)
-
-    def _block(self, element: Any, emit: Emit, depth: int) -> None:
+def _as_html(body: Any) -> Any:
+    """The body with the tags of HTML; what is no block becomes a `span`."""
+    for element in body.iter("*"):
         match element.tag:
             case "head":
-                self._heading(element)
+                level = digit_runs(element.get("rend") or "")
+                element.tag = f"h{min(max(int(level[0]), 1), 6) if level else 2}"
             case "list":
-                for number, item in enumerate(element.iterchildren("item"), start=1):
-                    self._item(item, f"{number}." if element.get("rend") == "ol" else "-", depth)
-            case "table":
-                self.rendering.extend(_table(element))
+                element.tag = "ol" if element.get("rend") == "ol" else "ul"
+            case "cell":
+                element.tag = "th" if element.get("role") == "head" else "td"
             case "code":
-                self.rendering.add_code("".join(element.itertext()).strip("\n"))
-            case _:
-                self.inside(element, emit, depth)
-
-    def _heading(self, element: Any) -> None:
-        text = " ".join(_inline(element).split())
-        level = digit_runs(element.get("rend") or "")
-        if len(text) > MAX_TITLE:
-            self.paragraph(text)
-        else:
-            self.rendering.add(text, "heading", min(int(level[0]), 6) if level else 2)
-
-    def _item(self, item: Any, marker: str, depth: int) -> None:
-        """The item's first text after its marker, the rest below, nested lists one step deeper."""
-        marks = [marker]
-
-        def emit(text: str) -> None:
-            self.rendering.add(" ".join([*marks, *text.split()]), "list", indent="  " * depth)
-            marks.clear()
-
-        self.inside(item, emit, depth + 1)
-
-
-def _emit(run: str, emit: Emit) -> None:
-    if run.strip():
-        emit(run)
-
-
-def _is_block(element: Any) -> bool:
-    inline_code = element.tag == "code" and "\n" not in "".join(element.itertext())
-    return element.tag in _BLOCKS and not inline_code
-
-
-def _inline(element: Any) -> str:
-    """The text of an inline element; a line break for `lb`."""
-    if element.tag == "lb":
-        return "\n"
-    if not isinstance(element.tag, str):  # a comment or an instruction
-        return ""
-    inner = (_inline(child) + _one_line(child.tail) for child in element)
-    return _one_line(element.text) + "".join(inner)
-
-
-def _one_line(text: str | None) -> str:
-    """The text without the source's line breaks, which have no meaning."""
-    return text.translate(_ONE_LINE) if text else ""
-
-
-def _table(element: Any) -> list[RenderedPart]:
-    rows = list(element.iter("row"))
-    cells = [cell for number, row in enumerate(rows) for cell in _cells(row, number)]
-    return table_parts(cells, len(rows), max((cell.column for cell in cells), default=0) + 1)
-
-
-def _cells(row: Any, number: int) -> Iterator[Cell]:
-    for column, cell in enumerate(row.iterchildren("cell")):
-        parts = render_tei(cell).as_parts()
-        yield Cell(number, column, 1, tuple(parts), cell.get("role") == "head")
+                element.tag = "pre" if "\n" in "".join(element.itertext()) else "code"
+            case tag if tag not in _KEPT:
+                element.tag = _TAGS.get(tag, "span")
+    return body

@@ -1,4 +1,4 @@
-"""Read web and office files with docling, and render its document tree block by block."""
+"""Read office files with docling, and render its document tree block by block."""
 
 import io
 import re
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from docling.document_converter import DocumentConverter
 
 
-HTML_SUFFIX = ".html"
 PARAGRAPH_END = "\f"
 
 _WINDOW = 100_000
@@ -110,31 +109,25 @@ def read_with_docling(data: bytes, name: str, suffix: str, words: str, pictured:
             raise damaged_file(name)
         raise LoadError(f"{name} is broken: {reason.rstrip('.')}.", hint="Open it and save it again.")
     try:
-        return DoclingWalk(result.document, SourceText(words), pictured, is_page=suffix == HTML_SUFFIX).render()
+        return DoclingWalk(result.document, SourceText(words), pictured).render()
     except RecursionError as error:
         raise LoadError(f"{name} nests its lists or tables too deeply.", hint="Save it in a simpler form.") from error
 
 
 @lru_cache(maxsize=1)
 def _converter() -> "DocumentConverter":
-    from docling.datamodel.backend_options import HTMLBackendOptions
     from docling.datamodel.base_models import InputFormat
-    from docling.document_converter import DocumentConverter, HTMLFormatOption
+    from docling.document_converter import DocumentConverter
 
-    html = HTMLFormatOption(backend_options=HTMLBackendOptions(infer_furniture=False, add_title=False))
-    formats = [InputFormat.HTML, InputFormat.DOCX, InputFormat.PPTX, InputFormat.ODT, InputFormat.ODP]
-    return DocumentConverter(allowed_formats=formats, format_options={InputFormat.HTML: html})
+    return DocumentConverter(allowed_formats=[InputFormat.DOCX, InputFormat.PPTX, InputFormat.ODT, InputFormat.ODP])
 
 
 class DoclingWalk:
-    """Renders a docling document; `is_page` for a web page: menus are skipped and tables mark their headers."""
+    """Renders a docling document."""
 
-    def __init__(
-        self, document: Any, source: SourceText, pictured: Sequence[str] = (), *, is_page: bool = False
-    ) -> None:
+    def __init__(self, document: Any, source: SourceText, pictured: Sequence[str] = ()) -> None:
         self._document = document
         self._source = source
-        self._is_page = is_page
         self._rendering = Rendering()
         self._done: set[str] = set()
         self._pictured = list(pictured)
@@ -142,7 +135,6 @@ class DoclingWalk:
         in_order = len(pictured) == len(drawn)
         self._alternatives = iter(pictured if in_order else ())
         has_headings = any(item.label in ("title", "section_header") for item in document.texts)
-        self._has_heading = not has_headings
         self._title_level = int(any(item.label == "title" and item.content_layer == "body" for item in document.texts))
         lines = [item.text for item in document.texts if item.content_layer == "body"]
         self._finds_headings = not (has_headings or is_mostly_capitals(lines, least=1))
@@ -201,8 +193,6 @@ class DoclingWalk:
             case "list_item":
                 self._list_item(item, depth, number)
                 return
-            case "list" | "ordered_list" if not self._has_heading and self._is_menu(item):
-                return
             case "title" | "section_header":
                 self._heading(item)
             case "code":
@@ -251,7 +241,6 @@ class DoclingWalk:
         if len(text) > MAX_TITLE:
             self._paragraph(text)
         elif text:
-            self._has_heading = True
             self._rendering.add(text, "heading", level)
 
     def _title_lines(self, item: Any) -> list[Any]:
@@ -274,11 +263,6 @@ class DoclingWalk:
         if text:
             self._rendering.add(f"{marker} {text}", "list", indent="  " * depth)
         self._children(item, depth + 1)
-
-    def _is_menu(self, group: Any) -> bool:
-        """True if a list of a page holds only links: before the first heading that is navigation."""
-        items = self._resolve(group.children)
-        return self._is_page and len(items) > 1 and all(getattr(item, "hyperlink", None) for item in items)
 
     def _captions(self, item: Any) -> None:
         for caption in self._resolve(item.captions):
@@ -310,7 +294,6 @@ class DoclingWalk:
                 cell.start_col_offset_idx,
                 cell.row_span,
                 tuple(self._cell(cell)),
-                self._is_page and (cell.column_header or cell.row_header),
             )
             for cell in item.data.table_cells
         ]
@@ -325,9 +308,8 @@ class DoclingWalk:
     def _render_apart(self, group: Any) -> list[RenderedPart]:
         """Render a group by itself."""
         outer, self._rendering = self._rendering, Rendering()
-        has_heading, self._has_heading = self._has_heading, True
-        self._children(group, in_cell=not self._is_page)
-        inner, self._rendering, self._has_heading = self._rendering, outer, has_heading
+        self._children(group, in_cell=True)
+        inner, self._rendering = self._rendering, outer
         return inner.as_parts()
 
 

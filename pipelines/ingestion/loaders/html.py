@@ -1,32 +1,37 @@
-"""Load HTML files: docling reads the page, without navigation, after its source is repaired."""
+"""Load HTML: one walk over the element tree makes the blocks of a file, an article or a chapter."""
 
 import codecs
-import html
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
-from string import ascii_lowercase, ascii_uppercase
+from itertools import count, islice, repeat
 from typing import Any
 
 from pipelines.errors import LoadError
+from pipelines.headings import MAX_TITLE, is_mostly_capitals
 from pipelines.ingestion.loaders.base import Content, Limits, parse_datetime
-from pipelines.ingestion.loaders.docling_reader import HTML_SUFFIX, read_with_docling
-from pipelines.ingestion.loaders.rendering import Rendering
+from pipelines.ingestion.loaders.rendering import Cell, Rendering, line_parts, table_parts
 from pipelines.ingestion.loaders.text import decode
 from pipelines.ingestion.loaders.titles import heading_title
-from pipelines.markup import INLINE_TAGS, without_comments
+from pipelines.markup import without_comments
 from pipelines.text import canonical
 from pipelines.types import SourceItem
 
-TAG = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:]*)?[^<>]{0,10000}>")
-
-_SKIPPED = ("script", "style", "template", "noscript")
+# Elements that end a line.
+BLOCKS = frozenset(
+    "html head body address article aside blockquote button caption center dd details dialog div dl dt fieldset"
+    " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol p pre section summary table"
+    " tbody td tfoot th thead title tr ul".split()
+)
+OUTSIDE = ("nav", "footer")  # elements beside what a page says
+_UNSEEN = frozenset("title script style template noscript svg iframe select".split())
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LINE_BREAKS = str.maketrans("\r\n\t", "   ")
+_SPAN_DIGITS = 3  # of the rows and columns of a cell, and of the first number of a list
+_MAX_TABLES = 20  # in each other
 _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)\b[^<>]{0,300}?(?:charset|encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE
 )
-_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 _HEAD = 4_096
 _BROKEN_SHARE = 0.01
 _UTF_16 = (b"<\0", b"\0<")  # without a byte order mark
@@ -46,52 +51,44 @@ _NOTICES = ("div", "section", "aside", "dialog", "form", "footer", "p")
 _ANSWERS = frozenset("accept agree allow ok okay reject decline deny dismiss got".split())
 _LONGEST_NOTICE, _SHORT_NOTICE = 5_000, 600  # characters; of one that is named so, and of another
 _MOST_SPEAKING, _NOTICE_DEPTH = 50, 6
-_MAX_DEPTH = 500
+_MAX_DEPTH = 2_000  # nested elements; libxml2 drops those below 2,048
 _PUBLISHED = (
     "article:published_time", "date", "dc.date", "dcterms.date", "dcterms.created", "dc.date.issued", "pubdate",
     "publish_date", "publish-date", "datepublished",
 )  # fmt: skip
 _MODIFIED = ("article:modified_time", "og:updated_time", "last-modified", "dcterms.modified", "datemodified")
-_BOM = b"\xef\xbb\xbf"
-_SECTION = re.compile(r"<!\[(?!CDATA\[)[^<>]*>", re.IGNORECASE)
-_OPENING = re.compile(r"<!--|<!\[CDATA\[|<!\[|<", re.IGNORECASE)
+_SECTION = re.compile(r"<!\[[^<>]*>")
+_OPENING = re.compile(r"<!--|<!\[|<")
 _NO_CHARACTER = re.compile(r"&#(?!(?:[0-9]++|[xX][0-9a-fA-F]++)[^0-9a-fA-F])")
-_VOID = frozenset(
-    "area base basefont bgsound br col command embed frame hr image img input isindex keygen link menuitem meta nextid"
-    " param source spacer track wbr".split()
-)
-_MAY_STAY_OPEN = _VOID | frozenset(
-    "p li dt dd td th tr tbody thead tfoot option optgroup colgroup rt rp body head html".split()
-)
-# An opening tag closes the innermost open element if it is one of these.
-_ENDS = {
-    "p": ("p",),
-    "li": ("li", "p"),
-    **dict.fromkeys(("dt", "dd"), ("dt", "dd", "p")),
-    **dict.fromkeys(("td", "th"), ("td", "th", "p")),
-    "tr": ("tr", "td", "th", "p"),
-    "option": ("option",),
-}
 
 
 def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
-    """The page's text; its only `<h1>` or its `<title>` is its title, `<meta>` gives author, date and description."""
-    source = _with_alternatives(without_consent(without_comments(decode_page(data, item.name))))
-    tree = parse_html(source)
+    """The page's text; its only `<h1>` or its `<title>` is its title, `<meta>` gives author, date and description.
+
+    Navigation is left out, and so are lists of links before the first heading; a page of nothing else is read whole.
+    """
+    source = decode_page(data, item.name)
+    tree = parse_page(source, item.name)
+    _drop_consent(tree, source)
     meta = dict(_meta(tree))
-    rendering = _render(_without(source, "nav", *_SKIPPED), item.name)
+    rendering = render_page(tree, skipped=OUTSIDE, skips_menus=True)
     if not rendering.text:
-        rendering = _render(_without(source, *_SKIPPED), item.name)
-    stated = next((element.text_content() for element in _elements(tree, "title")), "")
+        rendering = render_page(tree)
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
-        title=_only_heading(rendering) or " ".join(canonical(stated).split()),
+        title=_only_heading(rendering) or title_element(tree),
         author=meta.get("author", ""),
         published_at=_first_date(meta, _PUBLISHED) or _time_of(tree),
         modified_at=_first_date(meta, _MODIFIED),
         metadata={"description": meta["description"]} if meta.get("description") else {},
     )
+
+
+def title_element(tree: Any) -> str:
+    """The words of a page's `<title>`; empty without one."""
+    stated = next((element.text_content() for element in _elements(tree, "title")), "")
+    return " ".join(canonical(stated).split())
 
 
 def _only_heading(rendering: Rendering) -> str:
@@ -100,30 +97,52 @@ def _only_heading(rendering: Rendering) -> str:
     return heading_title(rendering.text, first) if len(first) == 1 else ""
 
 
-def without_consent(source: str) -> str:
-    """The page without its notices of cookies; as it is if it has none.
+def parse_page(source: str, name: str) -> Any:
+    """The element tree of a page whose unclosed markup is text; None if it has no elements.
+
+    Without that, the parser searches the rest of the page for each missing end, and after `&#` takes tags for text.
+    Conditional sections such as `<![if !IE]>` are removed: browsers treat them as comments.
+
+    Raises:
+        LoadError: If its elements are nested deeper than the parser follows.
+    """
+    page = _NO_CHARACTER.sub("&amp;#", _SECTION.sub("", without_comments(source)))
+    last = {"<!--": page.rfind("-->"), "<![": -1, "<": page.rfind(">")}
+    page = _OPENING.sub(lambda opened: opened[0] if opened.start() < last[opened[0]] else f"&lt;{opened[0][1:]}", page)
+    tree = parse_html(page)
+    if is_deeper_than(tree, _MAX_DEPTH):
+        hint = "Save it from a browser as PDF and ingest that file."
+        raise LoadError(f"{name} has over {_MAX_DEPTH:,} nested elements.", hint=hint)
+    return tree
+
+
+def is_deeper_than(tree: Any, most: int) -> bool:
+    """True if more than `most` elements are nested."""
+    from lxml import etree
+
+    depth = 0
+    for event, _ in etree.iterwalk(tree, events=("start", "end")) if tree is not None else ():
+        depth += 1 if event == "start" else -1
+        if depth > most:
+            return True
+    return False
+
+
+def _drop_consent(tree: Any, source: str) -> None:
+    """Drop the notices of cookies from a page.
 
     A notice is an element that is named so, or a short one outside the main part that speaks of cookies and has a word
     to press.
     """
-    if not any(word in source.lower() for word in _CONSENT) or (tree := parse_html(source)) is None:
-        return source
-    elements = [element for element in tree.iter() if isinstance(element.tag, str)]
-    named = [element for element in elements if _is_named_consent(element)]
-    speaking = [element for element in elements if "cookie" in f"{element.text} {element.tail}".lower()]
+    if tree is None or not any(word in source.lower() for word in _CONSENT):
+        return
+    named = [element for element in tree.iter() if _is_named_consent(element)]
+    speaking = [element for element in tree.iter() if "cookie" in f"{element.text} {element.tail}".lower()]
     most = min(_LONGEST_NOTICE, len(" ".join(tree.text_content().split())) // 2)
-    notices = {
-        notice: None
-        for element in (*named, *speaking[:_MOST_SPEAKING])
-        for notice in (element, *islice(element.iterancestors(), _NOTICE_DEPTH))
-        if notice.tag in _NOTICES and _is_notice(notice, most)
-    }
-    for notice in notices:
-        if notice.getparent() is not None:
-            notice.drop_tree()
-    from lxml import etree
-
-    return str(etree.tostring(tree, encoding="unicode", method="html")) if notices else source
+    for element in (*named, *speaking[:_MOST_SPEAKING]):
+        for notice in (element, *islice(element.iterancestors(), _NOTICE_DEPTH)):
+            if notice.tag in _NOTICES and notice.getparent() is not None and _is_notice(notice, most):
+                notice.drop_tree()
 
 
 def _is_named_consent(element: Any) -> bool:
@@ -151,7 +170,7 @@ def parse_html(page: str) -> Any:
     from lxml import html as lxml_html
 
     try:
-        parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True)
+        parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
         return lxml_html.document_fromstring(page.encode(), parser=parser)
     except (etree.LxmlError, ValueError):
         return None
@@ -231,112 +250,160 @@ def _time_of(tree: Any) -> datetime | None:
     return next((found for each in (*marked, *times) if (found := parse_datetime(each.get("datetime")))), None)
 
 
-def _spans_of(source: str, *names: str) -> Iterator[tuple[int, int]]:
-    """The spans of the elements of these names, in order and apart; an unclosed one has none."""
-    page, at = source.translate(_SMALL), 0
-    unclosed = {""}
-    while (at := page.find("<", at)) >= 0:
-        name = next((name for name in names if page.startswith(name, at + 1)), "")
-        behind, opened = page[at + 1 + len(name) : at + 2 + len(name)], -1
-        if name not in unclosed and not behind.isalnum():
-            opened = page.find(">", at)
-        closed = page.find(f"</{name}", opened) if opened >= 0 and "<" not in page[at + 1 : opened] else -1
-        end = page.find(">", closed) + 1 if closed >= 0 else 0
-        if end:
-            yield at, end
-        elif opened >= 0:
-            unclosed.add(name)
-        at = end or at + 1
+class _PageWalk:
+    """Renders the elements below a root in order; no nesting makes it deep, but that of tables.
 
-
-def _without(source: str, *names: str) -> str:
-    """The page without these elements; an unclosed one stays."""
-    kept, start = [], 0
-    for opened, closed in _spans_of(source, *names):
-        kept.append(source[start:opened])
-        start = closed
-    return "".join([*kept, source[start:]])
-
-
-def _with_alternatives(source: str) -> str:
-    """The page with the alternative text of a figure's images before it; docling reads only the caption."""
-    kept, start = [], 0
-    for opened, closed in _spans_of(source, "figure"):
-        figure = source[opened:closed]
-        if "<figcaption" in figure.lower():
-            shown = (image.get("alt", "").strip() for image in _elements(parse_html(figure), "img"))
-            added = [alt for alt in shown if alt and figure.count(alt) == 1]
-            kept += [source[start:opened], *(f"<p>{html.escape(alt)}</p>" for alt in added), figure]
-            start = closed
-    return "".join([*kept, source[start:]])
-
-
-def _render(source: str, name: str) -> Rendering:
-    page = repair_html(source)
-    if is_too_deep(page, _MAX_DEPTH):
-        raise LoadError(
-            f"{name} nests more than {_MAX_DEPTH} elements, or leaves them open.", hint="Save it again from a browser."
-        )
-    return read_with_docling(_BOM + page.encode(), name, HTML_SUFFIX, _bare_text(page))
-
-
-def _bare_text(source: str) -> str:
-    """The bare text: inline tags vanish, `<br>` becomes a line break, any other tag a space."""
-    return html.unescape(TAG.sub(_space, " ".join(source.split())))
-
-
-def _space(tag: re.Match[str]) -> str:
-    name = (tag[1] or "").lower()
-    return "" if name in INLINE_TAGS else "\n" if name == "br" else " "
-
-
-def repair_html(source: str) -> str:
-    """The page with `&lt;` for whatever is never closed, and with the end tags that paragraphs and items may omit.
-
-    Without the first, the parser searches the rest of the page for each missing end, and after `&#` takes tags for
-    text; without the second, it nests each paragraph in the one before. Conditional sections such as `<![if !IE]>` are
-    removed: browsers treat them as comments, and unknown ones break the parser. Takes time linear in the page.
+    Attributes:
+        rendering: The blocks so far.
     """
-    page = _NO_CHARACTER.sub("&amp;#", _SECTION.sub("", source))
-    last = {"<!--": page.rfind("-->"), "<![cdata[": page.rfind("]]>"), "<![": -1, "<": page.rfind(">")}
-    return _with_end_tags(
-        _OPENING.sub(
-            lambda opened: opened[0] if opened.start() < last[opened[0].lower()] else f"&lt;{opened[0][1:]}", page
-        )
+
+    def __init__(self, skipped: frozenset[str], *, finds_headings: bool, skips_menus: bool, tables: int) -> None:
+        self.rendering = Rendering()
+        self._skipped, self._finds_headings, self._skips_menus = skipped, finds_headings, skips_menus
+        self._tables = tables  # that may be nested from here on
+        self._words: list[str] = []  # of the block under way
+        self._images: list[str] = []  # their alternative texts
+        self._level = 0  # of the heading under way
+        self._is_caption = False
+        self._lists: list[Iterator[str]] = []  # the marks of their further items
+        self._items: list[str] = []  # the marks of open items, empty once written
+
+    def walk(self, root: Any) -> Rendering:
+        from lxml import etree
+
+        events = etree.iterwalk(root, events=("start", "end"))
+        for event, element in events:
+            if event == "end":
+                self._end(element)
+                self._words.append(_one_line(element.tail) if element is not root else "")
+            elif self._start(element):
+                self._words.append(_one_line(element.text))
+            else:
+                events.skip_subtree()
+        self._end_block()
+        return self.rendering
+
+    def _start(self, element: Any) -> bool:
+        """Begin an element; False if what is inside is not to be walked."""
+        tag = element.tag
+        if tag in BLOCKS:
+            self._end_block()
+        match tag:
+            case "br":
+                self._words.append("\n")
+            case "img":
+                self._images.append(" ".join((element.get("alt") or "").split()))
+            case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
+                self._level = int(tag[1])
+            case "figcaption" | "caption":
+                self._is_caption = True
+            case "ul" | "ol" | "dl":
+                first = _number(element, "start", _SPAN_DIGITS)
+                self._lists.append((f"{number}." for number in count(first)) if tag == "ol" else repeat("-"))
+                return not (self._skips_menus and _is_menu(element))
+            case "li" | "dt":
+                self._items.append(next(self._lists[-1]) if self._lists else "-")
+            case "dd":
+                self._items += ["", "-"]
+            case "pre":
+                self.rendering.add_code(_text(element).strip("\n"))
+                return False
+            case "table" if self._tables:
+                self._table(element)
+                return False
+        return tag not in self._skipped
+
+    def _end(self, element: Any) -> None:
+        tag = element.tag
+        if tag not in BLOCKS:
+            return
+        self._end_block()
+        self._level, self._is_caption = 0, False
+        if tag in ("ul", "ol", "dl"):
+            del self._lists[-1:]
+        elif tag in ("li", "dt", "dd"):
+            del self._items[-2 if tag == "dd" else -1 :]
+
+    def _end_block(self) -> None:
+        """Add the block under way, then the alternative texts of its images."""
+        lines = [line for part in "".join(self._words).split("\n") if (line := " ".join(part.split()))]
+        self._words.clear()
+        text = " ".join(lines)
+        if self._level and len(text) <= MAX_TITLE:
+            self._skips_menus = self._skips_menus and not text
+            self.rendering.add(text, "heading", self._level)
+        elif self._is_caption:
+            self.rendering.add("\n".join(lines), "caption")
+        elif self._items and lines:
+            mark, self._items[-1] = self._items[-1], ""
+            self.rendering.add(f"{mark} {text}", "list", indent="  " * (len(self._items) - 1))
+        else:
+            self.rendering.extend(line_parts("\n".join(lines), self._finds_headings))
+        for image in self._images:
+            self.rendering.add(image, "caption")
+        self._images.clear()
+
+    def _table(self, table: Any) -> None:
+        """Add a table; a cell that spans several columns is in the first of them."""
+        for caption in table.iterchildren("caption"):
+            self.rendering.add(" ".join(_text(caption).split()), "caption")
+        rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), table) is table]
+        widest = max((len(row) for row in rows), default=0)  # no cell is wider than that, whatever it states
+        cells: list[Cell] = []
+        taken: dict[int, int] = {}  # by column, the first row that no cell from above spans
+        for number, row in enumerate(rows):
+            column = 0
+            for cell in row.iterchildren("td", "th"):
+                while taken.get(column, 0) > number:
+                    column += 1
+                wide = min(_number(cell, "colspan", _SPAN_DIGITS), widest)
+                high = min(_number(cell, "rowspan", _SPAN_DIGITS), len(rows) - number)
+                walk = _PageWalk(
+                    self._skipped, finds_headings=self._finds_headings, skips_menus=False, tables=self._tables - 1
+                )
+                cells.append(Cell(number, column, high, tuple(walk.walk(cell).as_parts()), cell.tag == "th"))
+                taken |= dict.fromkeys(range(column, column + wide), number + high)
+                column += wide
+        self.rendering.extend(table_parts(cells, len(rows), max(taken, default=0) + 1))
+
+
+def render_page(tree: Any, *, skipped: Sequence[str] = (), skips_menus: bool = False) -> Rendering:
+    """The headings, paragraphs, list items, tables, code and captions of an element tree, in order.
+
+    Args:
+        tree: Of HTML; None has none.
+        skipped: Elements that are left out, beside those that no reader sees.
+        skips_menus: True to leave out lists of links before the first heading.
+    """
+    if tree is None:
+        return Rendering()
+    has_headings = next(tree.iter(*_HEADINGS), None) is not None
+    walk = _PageWalk(
+        _UNSEEN | frozenset(skipped),
+        finds_headings=not (has_headings or is_mostly_capitals(list(tree.itertext()), least=1)),
+        skips_menus=skips_menus and has_headings,
+        tables=_MAX_TABLES,
     )
+    return walk.walk(tree)
 
 
-def _with_end_tags(page: str) -> str:
-    kept: list[str] = []
-    done = 0
-    opened: list[str] = []
-    count: Counter[str] = Counter()
-    for tag in TAG.finditer(page):
-        name = (tag[1] or "").lower()
-        if not name or name in _VOID or tag[0][1] in "!?" or tag[0].endswith("/>"):
-            continue
-        if tag[0][1] == "/":
-            while count[name]:
-                count[opened[-1]] -= 1
-                if opened.pop() == name:
-                    break
-            continue
-        while opened and opened[-1] in _ENDS.get(name, ()):
-            kept += [page[done : tag.start()], f"</{opened[-1]}>"]
-            done = tag.start()
-            count[opened.pop()] -= 1
-        opened.append(name)
-        count[name] += 1
-    return "".join([*kept, page[done:]])
+def _is_menu(element: Any) -> bool:
+    """True if all items of a list are links."""
+    items = list(element.iterchildren("li"))
+    linked = (("".join(_text(link) for link in item.iter("a")), _text(item)) for item in items)
+    return len(items) > 1 and all(link and "".join(link.split()) == "".join(text.split()) for link, text in linked)
 
 
-def is_too_deep(page: str, most: int) -> bool:
-    """True if more than `most` elements are nested, not counting those that need no end tag."""
-    depth = 0
-    for tag in TAG.finditer(page):
-        if (tag[1] or "").lower() in _MAY_STAY_OPEN or tag[0].endswith("/>") or tag[0][1] in "!?":
-            continue
-        depth = depth + 1 if tag[0][1] != "/" else max(depth - 1, 0)
-        if depth > most:
-            return True
-    return False
+def _text(element: Any) -> str:
+    return "".join(element.itertext())
+
+
+def _number(element: Any, name: str, digits: int) -> int:
+    """The positive number in an attribute, of at most so many digits; 1 for anything else."""
+    stated = element.get(name, "").strip()
+    return max(int(stated), 1) if stated.isdecimal() and len(stated) <= digits else 1
+
+
+def _one_line(text: str | None) -> str:
+    """The text without the source's line breaks, which have no meaning."""
+    return text.translate(_LINE_BREAKS) if text else ""

@@ -8,20 +8,26 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from pipelines.errors import LoadError
-from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import unpack
 from pipelines.ingestion.loaders.article import extract_article
 from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size
-from pipelines.ingestion.loaders.html import decode_page, load_html, parse_html
-from pipelines.ingestion.loaders.rendering import Rendering
+from pipelines.ingestion.loaders.html import (
+    BLOCKS,
+    OUTSIDE,
+    decode_page,
+    is_deeper_than,
+    load_html,
+    parse_html,
+    parse_page,
+    render_page,
+    title_element,
+)
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
-from pipelines.markup import INLINE_TAGS
 from pipelines.text import canonical, digit_runs
 from pipelines.types import Document, SourceItem
 
 _FEW_WORDS = 30
 _ALMOST_NO_WORDS = 10
-_MAX_DEPTH = 2_000  # nested elements; libxml2 drops those below 2,048
 _MAX_DIGITS = 10
 _SHORT_WAIT = 30.0  # seconds; a slower refresh reloads a page that is meant to be read
 _WBR = re.compile(r"</?wbr\b[^<>]{0,200}>", re.IGNORECASE)  # lxml leaves it open, and loses text 256 levels deep
@@ -29,14 +35,7 @@ _MAX_DECLARATION = 500  # characters
 _MAX_ELEMENTS = 20_000  # more take trafilatura seconds, and its time grows faster than their number
 _MAX_INLINE_ELEMENTS = 2_000  # in one block; the time grows with their cube
 _MAX_ARTICLE_DEPTH = 200  # nested elements; libxml2 by default drops those below 255
-# Elements that end a line; trafilatura removes all others and leaves a text node for each.
-_BLOCKS = frozenset(
-    "html head body article aside blockquote caption center dd details dialog div dl dt fieldset figcaption figure"
-    " footer form h1 h2 h3 h4 h5 h6 header li main menu nav ol p section summary table td th tr ul".split()
-)
 _QUICK = frozenset({"pre", "svg", "math", "select"})  # fast, whatever their size
-_SKIPPED = frozenset({"title", "nav", "footer", "script", "style", "noscript", "template", "svg", "iframe", "select"})
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 def load_web(data: bytes, item: SourceItem, limits: Limits, loaders: Mapping[str, Loader]) -> Document:
@@ -89,13 +88,11 @@ def _load_whole_page(source: str, address: str, item: SourceItem, limits: Limits
 
 
 def _load_plain_page(source: str, address: str, item: SourceItem) -> Content:
-    """The plain text of a page with too many or too deeply nested elements to extract an article from."""
-    if is_deeper_than(parse_html(source), _MAX_DEPTH):
-        hint = "Save it from a browser as PDF and ingest that file."
-        raise LoadError(f"{item.name} has over {_MAX_DEPTH:,} nested elements.", hint=hint)
-    rendering, title = plain_page(source)
+    """The blocks of a page with too many or too deeply nested elements to extract an article from."""
+    tree = parse_page(source, item.name)
+    rendering = render_page(tree, skipped=OUTSIDE)
     _check_text(rendering.text, source, address, item, is_article=False)
-    return Content(text=rendering.text, blocks=rendering.blocks, title=_one_line(title), metadata={"url": address})
+    return Content(text=rendering.text, blocks=rendering.blocks, title=title_element(tree), metadata={"url": address})
 
 
 def _with_metadata(content: Content, facts: Mapping[str, Any]) -> Content:
@@ -170,7 +167,7 @@ def _max_inline_elements(tree: Any) -> int:
     most, counts = 0, [0]
     for event, element in etree.iterwalk(tree, events=("start", "end")):
         is_quick = element.tag in _QUICK
-        if not is_quick and element.tag not in _BLOCKS:
+        if not is_quick and element.tag not in BLOCKS:
             counts[-1] += event == "start" and element.tag != "br"
         elif event == "start":
             counts.append(0)
@@ -179,48 +176,3 @@ def _max_inline_elements(tree: Any) -> int:
             most = most if is_quick else max(most, count)
             counts[-1] += bool(element.tail and element.tail.strip())
     return max(most, *counts)
-
-
-def is_deeper_than(tree: Any, most: int) -> bool:
-    """True if more than `most` elements are nested."""
-    from lxml import etree
-
-    depth = 0
-    for event, _ in etree.iterwalk(tree, events=("start", "end")) if tree is not None else ():
-        depth += 1 if event == "start" else -1
-        if depth > most:
-            return True
-    return False
-
-
-def plain_page(page: str) -> tuple[Rendering, str]:
-    """(the page's text outside menus and footers as headings, list items and paragraphs; its title)."""
-    from lxml import etree
-
-    rendering, tree = Rendering(), parse_html(page)
-    if tree is None:
-        return rendering, ""
-    texts, kind = list[str](), "p"
-
-    def end_block() -> None:
-        text = " ".join("".join(texts).split())
-        texts.clear()
-        level = _HEADINGS.get(kind, 0)
-        if level and len(text) <= MAX_TITLE:
-            rendering.add(text, "heading", level)
-        elif kind == "li" and text:
-            rendering.add(f"- {text}", "list")
-        else:
-            rendering.add(text, "paragraph")
-
-    events = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
-    for event, element in events:
-        if event in ("start", "end") and element.tag not in INLINE_TAGS:
-            end_block()
-            kind = str(element.tag) if event == "start" else "p"
-        if event == "start" and element.tag in _SKIPPED:
-            events.skip_subtree()
-        else:
-            texts.append((element.text if event == "start" else element.tail) or "")
-    end_block()
-    return rendering, next((one.text_content() for one in tree.iter("title")), "")
