@@ -31,7 +31,7 @@ _SAME = 0.7  # share of the terms of two questions from which they are the same
 _MAX_NAME = 60  # characters of a name or heading in a question
 _MAX_WORDS = 8
 _ORDER = {"job": 0, "project": 1, "education": 2, "language": 3}
-_TEMPLATES = frozenset(tokenise("degree speak language"))
+_TEMPLATES = frozenset(tokenise("degree speak language tell"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,8 @@ def _of_sections(sections: Sequence[DocumentSection], quoted: Sequence[Span]) ->
         if not tells or section.category in CAREER_CATEGORIES or _overlaps(span, quoted):
             continue
         is_file = not subject_terms(title) or "_" in title or bool(PurePath(title).suffix)
-        yield Proposal(f"{heading}?" if is_file else f"{title}: {heading}?", span)
+        where = "" if is_file else f" in “{title}”"
+        yield Proposal(f"Tell me about “{heading}”{where}", span)
 
 
 def _short(text: str) -> str:

@@ -300,7 +300,7 @@ def test_an_ingest_tries_questions_and_an_abstention_offers_those_that_have_an_a
 ) -> None:
     (folder / "kiln.md").write_text("# Kiln\n\nIt is old.\n\n## Stacking the larch\n\nLarch is stacked for a year.\n")
     shell("ingest", str(folder))
-    offered = "Kiln: Stacking the larch?"
+    offered = "Tell me about “Stacking the larch” in “Kiln”"
     _, out = shell("ask", "Which submarine volcanoes erupted near Kamchatka?")
     assert f"These have an answer:\n  {offered}\n" in out
     assert shell.json("ask", "Which submarine volcanoes erupted near Kamchatka?")["follow_ups"] == [offered]

@@ -77,7 +77,7 @@ def test_ask_prints_what_may_be_asked_next(shell: Shell, ingested: Path) -> None
     )
     shell.json("ingest", str(ingested))
     answer = shell.json("ask", QUESTION)
-    assert answer["follow_ups"] == ["Harbour crane: Brakes of the jib?"]
+    assert answer["follow_ups"] == ["Tell me about “Brakes of the jib” in “Harbour crane”"]
     _, said = shell("ask", QUESTION)
     assert said.index("40 containers") < said.index("You could ask next:") < said.index(answer["follow_ups"][0])
 

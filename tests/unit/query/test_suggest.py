@@ -42,7 +42,7 @@ def questions(
 
 def test_a_heading_is_asked_about_when_its_passage_is_not_quoted() -> None:
     places = section("Tuning the brass", at=5), section("Voicing a rank", at=10)
-    assert questions(sections=places, quoted=[("Reeds", 0, 10)]) == ["Reeds: Voicing a rank?"]
+    assert questions(sections=places, quoted=[("Reeds", 0, 10)]) == ["Tell me about “Voicing a rank” in “Reeds”"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_heading_is_asked_about_when_its_passage_is_not_quoted() -> None:
     ],
 )
 def test_a_heading_is_asked_about_without_its_number_and_marks(heading: str, asked: str) -> None:
-    assert questions(sections=(section(heading, document="On brass"),)) == [f"On brass: {asked}?"]
+    assert questions(sections=(section(heading, document="On brass"),)) == [f"Tell me about “{asked}” in “On brass”"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_heading_that_says_nothing_or_is_no_heading_is_not_asked_about(heading
 def test_a_heading_of_a_resume_is_not_asked_about_and_a_file_name_is_not_named() -> None:
     assert questions(sections=(section("Voicing a rank", category="resume"),)) == []
     for title in ("sales.csv", "my_old-notes-2", "Notes"):
-        assert questions(sections=(section("Voicing a rank", document=title),)) == ["Voicing a rank?"]
+        assert questions(sections=(section("Voicing a rank", document=title),)) == ["Tell me about “Voicing a rank”"]
 
 
 def test_facts_that_were_not_quoted_are_asked_about_by_the_name_that_is_stated_jobs_first() -> None:
@@ -127,8 +127,8 @@ def test_facts_and_sections_take_turns() -> None:
         facts=[fact(ProjectFacts(name="Whistle", purpose="It measures pitch.", span=(60, 65)))], sections=places
     ) == [
         "What is Whistle?",
-        "Reeds: Tuning the brass?",
-        "Reeds: Voicing a rank?",
+        "Tell me about “Tuning the brass” in “Reeds”",
+        "Tell me about “Voicing a rank” in “Reeds”",
     ]
 
 
@@ -137,7 +137,7 @@ def test_facts_and_sections_take_turns() -> None:
 
 SOURCE = source(1, "A reed is a strip of brass.", document_id="Reeds")
 PLACES = [section(heading, at=at) for heading, at in (("Voicing a rank", 100), ("Tuning the brass", 200))]
-VOICING, TUNING = (f"Reeds: {place.heading}?" for place in PLACES)
+VOICING, TUNING = (f"Tell me about “{place.heading}” in “Reeds”" for place in PLACES)
 
 
 def reply(question: str, *spans: tuple[int, int], document: str = "Reeds", **changes: Any) -> Answer:
