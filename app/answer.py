@@ -281,7 +281,7 @@ def how_made(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Made", f"{written_by(answer)}, {answer.confidence} confidence"
     else:
         yield "Made", "No language model"
-    if answer.condensed:
+    if answer.condensed not in ("", answer.question):
         yield "Question", read_as(answer.condensed, answer.condensed_by, answer.added)
     yield from (("Searched", search) for search in answer.searched)
     steps = [(name, ms) for name, ms in answer.timings_ms.items() if ms >= 1]

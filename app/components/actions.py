@@ -19,10 +19,12 @@ def alone_chip(exchange: Exchange, key: str) -> None:
     answer = exchange.answer
     if answer is None or not answer.condensed:
         return
-    whole = literal(read_as(answer.condensed, answer.condensed_by))
-    st.button(literal(added(answer.added) or f"read as “{answer.condensed}”"), key=f"alone_{key}",
+    is_same = answer.condensed == exchange.question
+    took = added(answer.added) or ("read as a follow-up" if is_same else f"read as “{answer.condensed}”")
+    whole = "" if is_same else f"{literal(read_as(answer.condensed, answer.condensed_by))}. "
+    st.button(literal(took), key=f"alone_{key}",
               icon=":material/close:", icon_position="right", type="tertiary", on_click=session.ask,
-              args=(exchange.question, ()), help=f"{whole}. Press to ask it as it stands.")  # fmt: skip
+              args=(exchange.question, ()), help=f"{whole}Press to ask it as it stands.")  # fmt: skip
 
 
 def everywhere_button(exchange: Exchange, key: str) -> None:

@@ -179,10 +179,12 @@ def test_what_a_follow_up_took_is_a_chip_whose_cross_asks_it_as_it_stands(engine
     reading = {"condensed": "What is a reed of Leith?", "condensed_by": "rules"}
     engine.script["What is it?"] = answered("What is it?", [brass], [reeds], added=(("it", "a reed"),), **reading)
     engine.script["And?"] = answered("And?", [brass], [reeds], **reading)
-    at = ask(ask(ask(chat(), ORGANS), "What is it?"), "And?")
-    assert [at.button(key=f"alone_answer_{n}").label for n in (1, 2)] == [
+    engine.script["Why?"] = answered("Why?", [brass], [reeds], condensed="Why?", condensed_by="rules")
+    at = ask(ask(ask(ask(chat(), ORGANS), "What is it?"), "And?"), "Why?")
+    assert [at.button(key=f"alone_answer_{n}").label for n in (1, 2, 3)] == [
         "it = a reed",
         "read as “What is a reed of Leith?”",
+        "read as a follow-up",
     ]
     at.button(key="alone_answer_1").click().run()
     question, turns, _ = engine.asked[-1]
