@@ -1,10 +1,10 @@
-"""WATCH: plan and run again whenever a folder changed, and at intervals for what cannot notify."""
+"""WATCH: plan and run again whenever the listing of a folder changed, and every source at its interval."""
 
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +16,7 @@ from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
 from pipelines.ingestion.sources import SOURCES, kind_of
 from pipelines.ingestion.sources.base import Reporter
-from pipelines.ingestion.sources.folders import Folders
+from pipelines.ingestion.sources.files import list_files
 from pipelines.ingestion.sources.locations import declared_sources, location_key
 from pipelines.store.database import reading
 from pipelines.store.originals import named_uri
@@ -27,6 +27,53 @@ Refusal = tuple[str, int, int]  # (source, how many removals, of how many docume
 _Notice = tuple[str, str, str]  # (source, document, message)
 _LONGEST_PAUSE = 600.0  # seconds
 _LONGEST_SERVER_WAIT = 86_400.0  # seconds, whatever a server asks for
+_SHARE = 50  # at most a fiftieth of the time is spent on comparing folders that do not change
+_MOST_SETTLES = 10  # a folder that is never quiet counts as changed after this many times the settle time
+
+
+class Folders:
+    """Files and folders, compared with their last listing.
+
+    Args:
+        locations: As on the command line.
+        settle: Seconds without a change after which a location counts as changed.
+        look: Least seconds between two comparisons while nothing changes.
+        now: A monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self, locations: Sequence[str], *, settle: float, look: float, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settle, self._look, self._now = settle, look, now
+        self._listings = {location: _listing(location) for location in locations}
+        self._touched: dict[str, tuple[float, float]] = {}  # when a location changed first and last
+        self._look_at = now() + look
+
+    def changed(self) -> set[str]:
+        """The locations that changed since the last call, and are quiet now."""
+        now = self._now()
+        if now < self._look_at:
+            return set()
+        for location, before in self._listings.items():
+            self._listings[location] = _listing(location)
+            if self._listings[location] != before:
+                self._touched[location] = self._touched.get(location, (now, now))[0], now
+        quiet = {
+            location
+            for location, (first, last) in self._touched.items()
+            if now - last >= self._settle or now - first >= _MOST_SETTLES * self._settle
+        }
+        for location in quiet:
+            del self._touched[location]
+        ended = self._now()
+        self._look_at = ended + (self._settle if self._touched else max(self._look, _SHARE * (ended - now)))
+        return quiet
+
+
+def _listing(location: str) -> frozenset[tuple[str, str]]:
+    listing = list_files(location)
+    problems = ((name, error.message) for name, error in listing.problems)
+    return frozenset((*((item.uri, item.stamp) for item in listing.items), *problems))
 
 
 class FailureNotifier:
@@ -151,7 +198,7 @@ class Watch:
         first_pause: Seconds until a failure is tried again; twice as long each time, at most 10 minutes.
         tick: Seconds between two checks for due sources.
         settle: Seconds for which a folder must be quiet before a run.
-        look: Least seconds between two comparisons of folders that cannot notify.
+        look: Least seconds between two comparisons of folders with their last listing.
     """
 
     settings: Settings
@@ -198,9 +245,7 @@ class Watch:
         under_way: dict[str, tuple[str, Future[Plan]]] = {}  # by kind: one location of each is planned at a time
         with ExitStack() as end:
             end.callback(self._close)
-            folders = end.enter_context(
-                closing(Folders(local, settle=self.settle, apart_from=self.settings.home, look=self.look))
-            )
+            folders = Folders(local, settle=self.settle, look=self.look)
             threads = ThreadPoolExecutor(len(SOURCES), "looking")
             end.callback(threads.shutdown, cancel_futures=True)
             end.callback(self.stop.set)  # plans that wait end too
