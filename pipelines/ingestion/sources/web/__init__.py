@@ -8,19 +8,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from config.sources import DeclaredSource
 from pipelines.errors import FootnoteError, SourceError, StoreError, as_source_error
 from pipelines.ingestion.envelope import Envelope, keep_envelope
+from pipelines.ingestion.loaders.html import parse_html
 from pipelines.ingestion.loaders.sniff import HTML
 from pipelines.ingestion.sources.base import Access, Gone, Listing, Read, Remark
-from pipelines.ingestion.sources.github.repositories import place_of
-from pipelines.ingestion.sources.notion.client import id_of
-from pipelines.ingestion.sources.web.address import Address, printable_url
-from pipelines.ingestion.sources.web.collect import CollectedPages, FetchedList
-from pipelines.ingestion.sources.web.lists import is_named_as_list, read_list, settled_stamp
-from pipelines.ingestion.sources.web.pages import Head, begin_look, find_copies, head_of, look_uri
+from pipelines.ingestion.sources.web.address import Address, join, printable_url
+from pipelines.ingestion.sources.web.lists import (
+    CollectedPages,
+    FetchedList,
+    is_named_as_list,
+    read_list,
+    settled_stamp,
+)
 from pipelines.ingestion.sources.web.responses import LIST_TYPES, NotAsked
 from pipelines.store.fetch_cache import Fetched, forget_fetched, recall_fetched, remember_fetched
 from pipelines.types import SourceItem
@@ -29,25 +33,9 @@ if TYPE_CHECKING:
     from pipelines.ingestion.sources.web.fetch import FetchedPage, Fetcher
     from pipelines.ingestion.sources.web.guard import Network
 
-
-_NOTION_SITES = ("notion.so", "notion.site", "notion.com")
-_GITHUB_PAGES = frozenset(
-    "about apps collections enterprise explore features login marketplace new orgs pricing".split()
-)
-_GITHUB_PAGES |= frozenset("search security settings site sponsors topics trending".split())
-
-
-def whole_source(address: Address) -> str:
-    """Return the location that takes all of what this address shows one page of, as `github:OWNER/REPO`; else empty."""
-    if address.site == "github.com":
-        place = place_of(f"github:{address.target.partition('?')[0].strip('/')}")
-        return place.location if place and place.owner.lower() not in _GITHUB_PAGES else ""
-    if address.host.endswith(tuple(f".{name}" for name in _NOTION_SITES)) or address.host in _NOTION_SITES:
-        try:
-            return f"notion:{id_of(f'notion:{address.url}')}"
-        except SourceError:
-            return ""
-    return ""
+_HIDDEN_ELEMENTS = frozenset({"script", "style", "noscript", "template", "input", "iframe"})
+_SHOWN_ATTRIBUTES = ("alt", "datetime", "data-utime", "lang", "title")
+_META_NAMES = ("og:", "article", "twitter:", "dc", "citation_", "author", "description", "date", "pub", "title", "last")
 
 
 class Web:
@@ -59,8 +47,6 @@ class Web:
         self._home = access.settings.home
         self._network = network
         self._looked: dict[str, Read | FootnoteError] = {}
-        self._look_now = ""  # the mark of the listing that is under way
-        self._reused = 0
 
     @cached_property
     def _fetcher(self) -> "Fetcher":
@@ -76,8 +62,6 @@ class Web:
         except SourceError as error:
             return Listing(printable_url(location), "web", (), False, problems=((printable_url(location), error),))
         options = self._access.options(location)
-        if whole := whole_source(start):
-            self._access.say(f"{start.name} is taken as a page of the web; {whole} takes all of it.")
         try:
             return self._list(start, options)
         except (SourceError, StoreError) as error:
@@ -136,19 +120,18 @@ class Web:
         return self._listing(start, found)
 
     def _listing(self, start: Address, found: CollectedPages) -> Listing:
-        """Fetch the collected pages, and list them without those that are gone and without copies."""
-        self._look_now, self._reused = begin_look(self._home, start.url, datetime.now(UTC)), 0
+        """Fetch the collected pages, and list them without those that are gone and without copies.
+
+        Copies have one canonical address and the same words (some sites give all their pages one canonical address by
+        mistake); the page at that address stays, else the first one.
+        """
         items, gone = self._existing(start, found)
-        if not self._access.stop.is_set():
-            forget_fetched(self._home, look_uri(start.url))  # the next listing continues none
-        if self._reused:
-            reused = f"{self._reused:,} of {len(found.pages):,} pages taken as a run that did not finish fetched them"
-            self._access.say(f"{start.name}: {reused}; --verify asks again.")
-        self._look_now = ""
         items = sorted(items, key=lambda item: (item.name, item.uri))
         notes = {item.uri: self._page_note(item.uri) for item in items}
-        heads = {uri: Head(*map(str, note.more.get("head", ()))) for uri, note in notes.items() if note}
-        twice = find_copies(heads)
+        says = {uri: (str(note.more.get("canonical")), note.more.get("says")) for uri, note in notes.items() if note}
+        stays = {key: uri for uri, key in reversed(list(says.items()))}
+        stays |= {key: uri for uri, key in says.items() if key[0] == uri}
+        twice = {uri: stays[key] for uri, key in says.items() if key[1] and stays[key] != uri}
         names = {item.uri: item.name for item in items}
         skipped = dict.fromkeys(
             (
@@ -196,10 +179,6 @@ class Web:
         if note and item.stamp and note.stamp == item.stamp:
             return Read(note.sha, kept=True)
         validators = {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}
-        same_look = note is not None and (note.more.get("look"), note.stamp) == (self._look_now, item.stamp)
-        if note and self._look_now and same_look and not validators:  # nothing tells cheaply whether it changed since
-            self._reused += 1
-            return Read(note.sha, kept=True)
         place = str(note.more.get("told", {}).get("url", "")) if note else ""
         page = self._fetcher.get(self._fetcher.address(item.uri), validators, place)
         if page.fresh or note is None:
@@ -216,19 +195,48 @@ class Web:
                 hint = "If it is a sitemap or a feed now, run again: then it is listed as one."
             raise SourceError(f"{item.name} is {LIST_TYPES[page.type]}, not a page.", hint=hint)
         facts = {"url": page.address.url, "type": page.type, "charset": page.charset}
-        head = head_of(page.body, page.address, self._web.private_hosts) if page.type == HTML else Head()
-        head = head._replace(canonical=(head.title and head.canonical) or page.address.url)
-        if note and head.says and (note.more.get("told"), note.more.get("head")) == (facts, list(head)):
+        says = _words_digest(page.body) if page.type == HTML else ""
+        if note and says and (note.more.get("told"), note.more.get("says")) == (facts, says):
             return self._unchanged(item, note, page.validators)
         sha, size = keep_envelope(self._home, Envelope(facts, page.body), name=item.name)
-        more = {"validators": page.validators, "told": facts, "head": list(head), "look": self._look_now}
+        canonical = _canonical(page, self._web.private_hosts) if page.type == HTML else page.address.url
+        more = {"validators": page.validators, "told": facts, "says": says, "canonical": canonical}
         remember_fetched(self._home, Fetched(item.uri, item.stamp, sha, size, more))
         return Read(sha, kept=True)
 
     def _unchanged(self, item: SourceItem, note: Fetched, validators: Mapping[str, str]) -> Read:
-        more = {**note.more, "validators": validators, "look": self._look_now}
+        more = {**note.more, "validators": validators}
         remember_fetched(self._home, replace(note, stamp=item.stamp, more=more))
         return Read(note.sha, kept=True)
+
+
+def _canonical(page: "FetchedPage", private_hosts: tuple[str, ...]) -> str:
+    """Return the canonical address that a page states, else its own."""
+    tree = parse_html(page.body.decode("utf-8", "replace"))
+    links = tree.iter("link") if tree is not None else ()
+    stated = (link.get("href") for link in links if "canonical" in (link.get("rel") or "").lower().split())
+    try:
+        return join(page.address, next(filter(None, stated), page.address.url), private_hosts).url
+    except SourceError:
+        return page.address.url
+
+
+def _words_digest(body: bytes) -> str:
+    """Return a digest of what a reader of an HTML page sees or is told; empty if it has no elements.
+
+    It leaves out what servers change at each request: scripts, tokens of forms, most attributes.
+    """
+    tree = parse_html(body.decode("utf-8", "replace"))
+    words: list[str] = []
+    for element in tree.iter() if tree is not None else ():
+        if element.tag not in _HIDDEN_ELEMENTS or element.get("type") == "application/ld+json":
+            words += [element.tag, element.text or "", *(element.get(name) or "" for name in _SHOWN_ATTRIBUTES)]
+        if element.tag == "meta" and str(element.get("name") or element.get("property")).lower().startswith(
+            _META_NAMES
+        ):
+            words.append(element.get("content") or "")
+        words.append(element.tail or "")
+    return sha256("\n".join(words).encode("utf-8", "replace")).hexdigest() if words else ""
 
 
 def _item(address: Address, source: str, stamp: str) -> SourceItem:

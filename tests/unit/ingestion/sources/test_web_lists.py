@@ -14,7 +14,6 @@ from pipelines.errors import SourceError
 from pipelines.ingestion.sources import Access, Listing, kind_of
 from pipelines.ingestion.sources.web import Web
 from pipelines.ingestion.sources.web.lists import Link, read_xml_list, settled_stamp
-from pipelines.ingestion.sources.web.pages import begin_look
 from pipelines.store.originals import original_path
 from tests.fake_web import FakeSite, Served, atom, network, packed, page, redirect, rss, sitemap, sitemap_index, website
 from tests.unit.ingestion.conftest import Listed
@@ -99,52 +98,6 @@ def test_how_far_a_list_is_looked_at_is_told_before_each_of_its_pages(site: Fake
     listed("/sitemap.xml", progress=far.append)
     start = f"{site.host}/sitemap.xml"
     assert far == [f"{start}: page {number} of 2" for number in (1, 2)]
-
-
-def stopped_at(site: FakeSite, listed: Listed, number: int, **given: object) -> list[str]:
-    """What a look at a list asks for that is stopped before that page."""
-    stop = threading.Event()
-
-    def far(said: str) -> None:
-        if said.endswith(f"page {number} of 4"):
-            stop.set()
-
-    listed("/sitemap.xml", stop=stop, progress=far, **given)
-    return site.asked_for_pages()
-
-
-def test_a_look_that_was_stopped_goes_on_where_it_was_and_the_next_one_asks_for_all(
-    site: FakeSite, listed: Listed
-) -> None:
-    site.pages |= {f"/{name}": page(name, f"Words of {name}.") for name in "abcd"}
-    site.pages |= {"/b": page("b", "Words.", etag='"1"'), "/sitemap.xml": sitemap(dict.fromkeys(site.pages, ""))}
-    assert stopped_at(site, listed, 4) == ["/sitemap.xml", "/a", "/b", "/c"]
-    site.pages["/sitemap.xml"] = sitemap({"/a": "2025-01-02", "/b": "", "/c": "", "/d": ""})
-    said: list[str] = []
-    listed("/sitemap.xml", say=said.append)
-    assert site.asked_for_pages() == ["/sitemap.xml", "/a", "/b", "/d"]  # of /b its ETag tells whether it changed
-    assert said == [
-        f"{site.host}/sitemap.xml: 1 of 4 pages taken as a run that did not finish fetched them; --verify asks again."
-    ]
-    listed("/sitemap.xml")
-    assert site.asked_for_pages() == ["/sitemap.xml", "/b", "/c", "/d"]
-
-
-def test_a_look_goes_on_where_an_earlier_one_was_only_within_an_hour_and_never_where_all_is_verified(
-    site: FakeSite, listed: Listed, access: Access
-) -> None:
-    site.pages |= {f"/{name}": page(name, f"Words of {name}.") for name in "abcd"}
-    site.pages["/sitemap.xml"] = sitemap(dict.fromkeys(site.pages, ""))
-    everything = ["/sitemap.xml", "/a", "/b", "/c", "/d"]
-    stopped_at(site, listed, 3)
-    listed("/sitemap.xml", verify=True)
-    assert site.asked_for_pages() == everything
-
-    home, uri, now = access.settings.home, "http://example.org/sitemap.xml", datetime.now(UTC)
-    mark = begin_look(home, uri, now)
-    assert begin_look(home, uri, now + timedelta(minutes=59)) == mark
-    assert begin_look(home, uri, now - timedelta(minutes=1)) != mark  # by a clock that was set back
-    assert begin_look(home, uri, now + timedelta(minutes=61)) != mark
 
 
 def test_pages_of_other_sites_are_skipped_and_refused_addresses_are_problems(site: FakeSite, listed: Listed) -> None:
@@ -268,33 +221,6 @@ def test_a_list_is_one_whatever_type_its_server_says(site: FakeSite, listed: Lis
     site.pages |= {"/a": page("A", "Words."), "/sitemap.xml": replace(sitemap({"/a": ""}), type=kind)}
     site.pages["/news"] = replace(rss(["/a"]), type=kind)
     assert (paths(listed("/sitemap.xml")), paths(listed("/news"))) == (["/a"], ["/a"])
-
-
-@pytest.mark.parametrize(
-    ("location", "whole"),
-    [
-        ("https://github.com/ann", "github:ann"),
-        ("https://www.github.com/ann/notes/?tab=readme", "github:ann/notes"),
-        ("https://github.com/ann/notes/issues/1", ""),
-        ("https://github.com/features", ""),
-        (
-            "https://www.notion.so/ann/Hand-book-0123456789abcdef0123456789abcdef?v=1",
-            "notion:0123456789abcdef0123456789abcdef",
-        ),
-        (
-            "https://ann.notion.site/01234567-89ab-cdef-0123-456789abcdef",
-            "notion:0123456789abcdef0123456789abcdef",
-        ),
-        ("https://www.notion.so/product", ""),
-        ("https://example.org/ann/notes", ""),
-    ],
-)
-def test_who_gives_a_page_of_what_another_source_takes_whole_is_told(
-    site: FakeSite, access: Access, location: str, whole: str
-) -> None:
-    said: list[str] = []
-    Web(replace(access, say=said.append), network(site, {})).list(location)
-    assert [line.partition("; ")[2] for line in said] == ([f"{whole} takes all of it."] if whole else [])
 
 
 def test_a_feed_of_another_site_lists_that_site() -> None:
