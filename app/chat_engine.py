@@ -15,7 +15,8 @@ from app.uploads import bring_back, set_aside
 from config.settings import PersonaSettings, Settings
 from pipelines.answers import Answer
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
-from pipelines.ingestion.rollback import RollbackPlan, plan_rollback, roll_back
+from pipelines.ingestion.plan import Plan
+from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion, Progress
 from pipelines.ingestion.workers import Executor, build_executor
 from pipelines.observe import configure_logging, log_failure
@@ -94,7 +95,7 @@ class ChatEngine(Door):
         ingestion = self.ingestion()
         self.roll_back(ingestion, plan_rollback(ingestion.database, run_id))
 
-    def roll_back(self, ingestion: Ingestion, undo: RollbackPlan, on_progress: Progress | None = None) -> None:
+    def roll_back(self, ingestion: Ingestion, undo: Plan, on_progress: Progress | None = None) -> None:
         """Undo a run with the files of uploads: those of removed documents come back, those it added are set aside."""
         bring_back(self._uploads, {step.item.uri for step in undo.steps if step.action == "add"})
         roll_back(ingestion, undo, on_progress)

@@ -10,7 +10,7 @@ from pipelines.errors import SourceError
 from pipelines.evaluation.reports import evaluate_and_keep
 from pipelines.ingestion.plan import Plan
 from pipelines.ingestion.reindex import plan_reindex
-from pipelines.ingestion.rollback import RollbackPlan, plan_rollback
+from pipelines.ingestion.rollback import plan_rollback
 from pipelines.ingestion.run import Overrides, Progress
 from pipelines.store.database import reading
 from pipelines.store.jobs import ClaimedJob, add_run, end_files, expect_files, waiting_files
@@ -46,9 +46,10 @@ class JobRun:
                 self._reread(str(task["document"]))
             case "undo":
                 for run_id in reversed(task["runs"]):
-                    undo = _only(plan_rollback(self._ingestion.database, run_id), str(task.get("document", "")))
-                    self._expect(undo.plan)
-                    self._chat.roll_back(self._ingestion, undo, self._progress(undo.plan))
+                    undo, only = plan_rollback(self._ingestion.database, run_id), task.get("document", "")
+                    undo = replace(undo, steps=tuple(step for step in undo.steps if only in ("", step.document_id)))
+                    self._expect(undo)
+                    self._chat.roll_back(self._ingestion, undo, self._progress(undo))
 
     def _go_on(self, _label: str, _done: int, _total: int) -> None:
         if self._halt.is_set():
@@ -128,13 +129,6 @@ class JobRun:
                 end_files(self._engine, self._job, {left.pop(0): item})
 
         return ended
-
-
-def _only(undo: RollbackPlan, document_id: str) -> RollbackPlan:
-    """The part of a rollback that is about one document; all of it if none is named."""
-    pairs = zip(undo.steps, undo.changes, strict=True)
-    kept = [pair for pair in pairs if document_id in ("", pair[1].document_id)]
-    return RollbackPlan(undo.undoes, tuple(step for step, _ in kept), tuple(change for _, change in kept))
 
 
 def _lost(name: str) -> IngestItem:

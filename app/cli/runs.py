@@ -313,14 +313,14 @@ def rollback(
     ingestion = build_ingestion(settings_now())
     undo = plan_rollback(ingestion.database, run, keep_later=keep_later)
     if plan:
-        emit(UndoPlan(run, undo.steps), as_json, EXIT_FAILED_DOCUMENTS if undo.plan.count("fail") else 0)
+        emit(UndoPlan(run, undo.steps), as_json, EXIT_FAILED_DOCUMENTS if undo.count("fail") else 0)
         return
     if not yes and any(step.action in _CHANGING for step in undo.steps):
         for step in undo.steps:
             if step.action in _CHANGING:
                 warn(f"  {_VERBS[step.action]:>10}  {step.item.name} ({step.reason})")
         agree(f"Undo run {run}?", f"Run {run} would be undone: {_totals(UndoPlan(run, undo.steps))}.", as_json=as_json)
-    emit_run(ingestion, undo.plan, as_json, lambda advance: roll_back(ingestion, undo, on_progress=advance), undo.steps)
+    emit_run(ingestion, undo, as_json, lambda advance: roll_back(ingestion, undo, on_progress=advance), undo.steps)
 
 
 @render.register(UndoPlan)

@@ -41,6 +41,7 @@ class Step:
         held_since: When the version that the plan knows was written; None if it knows none. A document that another
             run changes between plan and step stays as that run left it.
         restamps: True if an unchanged document has a new modification time.
+        version: The kept version that a rollback restores.
     """
 
     action: Action
@@ -54,6 +55,7 @@ class Step:
     collection: str = ""
     held_since: datetime | None = None
     restamps: bool = False
+    version: int | None = None
 
 
 def stored_step(action: Action, document: StoredDocument, reason: str, original: str = "") -> Step:

@@ -3,135 +3,49 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-from sqlalchemy import Connection, Row, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, literal, select, text
 
 from pipelines.store.documents import MAKES_A_VERSION, from_row
 from pipelines.store.filters import seen_by
-from pipelines.store.schema import document_versions, documents, ingest_items, ingest_runs
-from pipelines.types import Audience, Document, Outcome, SourceItem
+from pipelines.store.schema import document_versions, documents, ingest_items
+from pipelines.types import Audience, Document
 
 _DATES = ("published_at", "modified_at", "ingested_at")
-Effect = Literal["stands", "covered", "undone"]
-State = Mapping[str, str]  # the values of MAKES_A_VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The effect of a run on one document, and the document's state now.
+def changes_of(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
+    """What a run changed, a row a document, the newest change first.
 
-    Attributes:
-        item: Its place when the run wrote it.
-        collection: Its collection then.
-        document_id: Its id.
-        outcome: The outcome of the run.
-        version: The version that the run kept; None if there was none or it was equal, 0 if no versions are kept.
-        before: The state of that version; None if it is no longer stored.
-        now: The stored state; None if the document is gone.
-        effect: `stands` if the change is still in effect, `covered` if later runs changed the document again.
-        covered_by: The run that has to be undone first.
-        written_at: When the stored state was written; None if the document is gone.
+    Each has the document's `document_id` and `outcome` in the run; `version`, the id of the version that the run kept
+    (None if there was none or it was equal, 0 if no versions are kept); `kept` and `stored`, None where that version
+    and the document are no longer stored; `same`, true if the document is as that version was; `later`, the last run
+    that changed the document since; `written_at`, when the stored state was written; and `collection`, `source`,
+    `source_kind`, `source_uri`, `name` and `file_sha` of that version, else as they are now, else as they were logged.
     """
-
-    item: SourceItem
-    collection: str
-    document_id: str
-    outcome: Outcome
-    version: int | None
-    before: State | None
-    now: State | None
-    effect: Effect = "stands"
-    covered_by: int = 0
-    written_at: datetime | None = None
-
-
-def changes_of(connection: Connection, run_id: int) -> list[Change]:
-    """The changes of a run, the newest first."""
-    item, d, v = ingest_items.c, documents.c, document_versions.c
+    item, d, v, since = ingest_items.c, documents.c, document_versions.c, ingest_items.alias().c
+    replaced = since.outcome.in_(("updated", "metadata")) & since.version_id.is_not(None)
+    again = since.outcome.in_(("added", "removed")) | replaced
+    later = select(func.max(since.run_id)).where(
+        since.document_id == item.document_id, since.id > item.id, since.run_id != run_id, again
+    )
+    logged: dict[str, ColumnElement[str]] = {name: item[name] for name in ("collection", "source", "source_uri")}
+    logged |= {"name": item.document, "source_kind": literal("file"), "file_sha": literal("")}
     statement = (
         select(
-            item.document_id, item.document, item.collection, item.source, item.source_uri, item.outcome,
-            item.version_id,
-            func.coalesce(d.source_kind, v.row["source_kind"].astext, "file").label("source_kind"),
-            v.id.label("kept"), d.id.label("stored"), d.ingested_at,
-            *(v.row[name].astext.label(f"before_{name}") for name in MAKES_A_VERSION),
-            *(d[name].label(f"now_{name}") for name in MAKES_A_VERSION),
+            item.id, item.document_id, item.outcome, item.version_id.label("version"), v.id.label("kept"),
+            d.id.label("stored"), d.ingested_at.label("written_at"), later.scalar_subquery().label("later"),
+            and_(*(v.row[name].astext == d[name] for name in MAKES_A_VERSION)).label("same"),
+            *(func.coalesce(v.row[name].astext, d[name], value).label(name) for name, value in logged.items()),
         )
         .distinct(item.document_id)
         .outerjoin(document_versions, (v.id == item.version_id) & (v.document_id == item.document_id))
         .outerjoin(documents, d.id == item.document_id)
         .where(item.run_id == run_id, item.outcome.in_(("added", "updated", "metadata", "removed")))
         .order_by(item.document_id, item.id)
-        .add_columns(item.id)
     )  # fmt: skip
-    rows = connection.execute(statement).all()
-    histories = _histories(connection, run_id)
-    return [_change(run_id, row, histories.get(row.document_id, [])) for row in sorted(rows, key=lambda row: -row.id)]
-
-
-def _change(run_id: int, row: Any, history: list[tuple[int, int | None]]) -> Change:
-    effect, covered_by = effect_of(run_id, history) if run_id in {run for run, _ in history} else ("undone", 0)
-    return Change(
-        SourceItem(row.source_uri, row.document, row.source, row.source_kind),
-        row.collection,
-        row.document_id,
-        row.outcome,
-        row.version_id,
-        None if row.kept is None else {name: getattr(row, f"before_{name}") for name in MAKES_A_VERSION},
-        None if row.stored is None else {name: getattr(row, f"now_{name}") for name in MAKES_A_VERSION},
-        effect,
-        covered_by,
-        row.ingested_at,
-    )
-
-
-def _histories(connection: Connection, run_id: int) -> dict[str, list[tuple[int, int | None]]]:
-    """(run, the run that it undoes) of every change of every document that a run touched, in order."""
-    item, touched = ingest_items.c, select(ingest_items.c.document_id).where(ingest_items.c.run_id == run_id)
-    replaced = item.outcome.in_(("updated", "metadata")) & item.version_id.is_not(None)
-    changed = or_(item.outcome.in_(("added", "removed")), replaced)
-    statement = (
-        select(item.document_id, item.run_id, ingest_runs.c.undoes)
-        .join(ingest_runs, ingest_runs.c.id == item.run_id)
-        .where(item.document_id.in_(touched), item.document_id != "", changed)
-        .order_by(item.id)
-    )
-    found: dict[str, list[tuple[int, int | None]]] = {}
-    for document_id, run, undoes in connection.execute(statement):
-        found.setdefault(document_id, []).append((run, undoes))
-    return found
-
-
-def effect_of(run_id: int, changes: Sequence[tuple[int, int | None]]) -> tuple[Effect, int]:
-    """(the effect of a run on a document, the run that has to be undone first if others came after it).
-
-    A state of the document is the sequence of the runs that led to it. Undoing a run goes back to the state before it;
-    every other run adds itself. A run that went forward is in effect while the present state begins with its state; a
-    run that went back is in effect while the present state does not begin with the state that it left.
-
-    Args:
-        run_id: A run among the changes.
-        changes: (the run, the run that it undoes) of each change of the document, oldest first.
-    """
-    now: tuple[int, ...] = ()
-    before: dict[int, tuple[int, ...]] = {}
-    after: dict[int, tuple[int, ...]] = {}
-    for run, undoes in changes:
-        before.setdefault(run, now)
-        if undoes in before:
-            now = before[undoes]
-        elif now[-1:] != (run,):
-            now = (*now, run)
-        after[run] = now
-    left, reached = before[run_id], after[run_id]
-    leads_here = now[: len(reached)] == reached
-    went_on = reached[: len(left)] == left
-    if not leads_here if went_on else now[: len(left)] == left:
-        return "undone", 0
-    if reached == now:
-        return "stands", 0
-    return "covered", now[-1] if leads_here else changes[-1][0]
+    return sorted(connection.execute(statement).all(), key=lambda row: -row.id)
 
 
 def last_visibility(connection: Connection, document_id: str) -> str | None:
@@ -152,13 +66,6 @@ def read_version(connection: Connection, version_id: int) -> Document | None:
 def dated(row: Mapping[str, Any]) -> dict[str, Any]:
     """A version's row with its dates parsed, which are strings in JSON."""
     return {**row, **{name: datetime.fromisoformat(row[name]) for name in _DATES if row.get(name)}}
-
-
-def taken_by(connection: Connection, collection: str, source_uri: str, document_id: str) -> str | None:
-    """The id of another document at a URI; None if there is none."""
-    d = documents.c
-    other = select(d.id).where(d.collection == collection, d.source_uri == source_uri, d.id != document_id)
-    return connection.execute(other).scalar_one_or_none()
 
 
 # Citations are below sentences and conflicts, snippets below sources and nearest passages. Conflicts that older

@@ -163,7 +163,7 @@ def test_rolling_back_twice_leaves_what_is_undone_already(folder: Path, settings
     undo(settings, run.run_id)
     report = undo(settings, run.run_id)
     assert set(outcomes(report).values()) == {"unchanged"}
-    assert {item.message for item in report.items} == {"that is undone already"}
+    assert {item.message for item in report.items} == {"it is as it was before"}
 
 
 def test_the_next_ingest_brings_the_files_in_as_they_are(folder: Path, settings: Settings) -> None:
@@ -285,7 +285,7 @@ def test_a_place_that_another_document_took_is_a_failed_item(folder: Path, setti
     ingest(settings, [str(folder)])
     report = undo(settings, moved.run_id)
     assert outcomes(report) == {"rust.md": "failed"}
-    assert "Another document has the address" in report.items[0].message
+    assert "Another document with this address already exists" in report.items[0].message
     assert {"rust.md", "old.md"} <= held(settings).keys()
 
 
