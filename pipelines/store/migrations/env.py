@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that `schema.bring` hands over."""
+"""Alembic's entry: runs the migrations on the connection that `database.migrate` hands over."""
 
 from alembic import context
 

@@ -1,37 +1,24 @@
 """Feedback on answers, opened footnotes, and the cost of an answer."""
 
-import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects import postgresql
 
 revision = "0005"
 down_revision = "0004"
 
 
 def upgrade() -> None:
-    op.add_column("queries", sa.Column("cost", sa.Float(), nullable=True))
-    op.create_table(
-        "feedback",
-        sa.Column("id", sa.BigInteger(), nullable=False),
-        sa.Column("query_id", sa.Text(), nullable=False),
-        sa.Column("session", sa.Text(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("source", sa.Integer(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.Column("value", sa.Integer(), nullable=False),
-        sa.Column("place", sa.Text(), nullable=False),
-        sa.Column("words", sa.Text(), nullable=False),
-        sa.Column("audience", sa.Text(), nullable=False),
-        sa.Column("settings", sa.Text(), nullable=False),
-        sa.Column("document_id", sa.Text(), nullable=False),
-        sa.Column("node_ids", postgresql.JSONB(), nullable=False),
-        sa.Column("shown", postgresql.JSONB(), nullable=False),
-        sa.ForeignKeyConstraint(["query_id"], ["queries.id"], ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("id"),
-        sa.UniqueConstraint("query_id", "session", "kind", "source", name="feedback_once"),
-    )
-    op.create_index("feedback_at", "feedback", ["at"])
-    op.create_index("feedback_session", "feedback", ["session"])
+    op.execute("""
+        ALTER TABLE queries ADD COLUMN cost double precision;
+        CREATE TABLE feedback (
+            id bigserial PRIMARY KEY, query_id text NOT NULL REFERENCES queries ON DELETE CASCADE,
+            session text NOT NULL, kind text NOT NULL, source integer NOT NULL,
+            at timestamptz NOT NULL DEFAULT now(), value integer NOT NULL, place text NOT NULL, words text NOT NULL,
+            audience text NOT NULL, settings text NOT NULL, document_id text NOT NULL, node_ids jsonb NOT NULL,
+            shown jsonb NOT NULL, CONSTRAINT feedback_once UNIQUE (query_id, session, kind, source)
+        );
+        CREATE INDEX feedback_at ON feedback (at);
+        CREATE INDEX feedback_session ON feedback (session);
+    """)
 
 
 def downgrade() -> None:
