@@ -248,21 +248,15 @@ def models_promote(model: Model, as_json: Json = False) -> None:
     Example: footnote models promote text-embedding-3-small@512
     """
     settings = settings_now()
-    from pipelines.query.active_index import IndexPreparation
     from pipelines.query.doctor import model_disagreement
     from pipelines.store.database import open_database
     from pipelines.store.embedding_models import active_model, find_model, stored_models
     from pipelines.store.promotion import promote
-    from pipelines.store.vector_store import build_vector_store
 
     database = open_database(settings)
     chosen = find_model(stored_models(database.engine), model)
     before = active_model(database.engine)
-    version = None
-    if not chosen.active:
-        store = build_vector_store(settings, database, chosen.identity)
-        ready = IndexPreparation(settings, database, store)
-        version = promote(store, chosen.identity, ready.prepare, ready.adopt)
+    version = promote(settings, database, chosen.identity)
     emit(ModelServing(chosen, before, version, model_disagreement(settings, chosen.identity)), as_json)
 
 

@@ -13,17 +13,10 @@ from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity, is_model_configured, with_identity
-from pipelines.observe import log, log_failure
-from pipelines.store.database import Database, reading
-from pipelines.store.embedding_models import (
-    ActiveModel,
-    active_model,
-    active_since,
-    model_to_use,
-    prevent_drop,
-    state_of,
-)
-from pipelines.store.embedding_statistics import StatisticsCache, carry_over
+from pipelines.observe import log
+from pipelines.store.database import Database
+from pipelines.store.embedding_models import ActiveModel, active_model, active_since, model_to_use, prevent_drop
+from pipelines.store.embedding_statistics import EmbeddingStatistics, saved_statistics
 from pipelines.store.facts import Fact, read_facts
 from pipelines.store.known_names import NameIndex, read_name_index
 from pipelines.store.lexical_snapshots import LexicalIndexes
@@ -33,14 +26,10 @@ from pipelines.store.read_snapshot import KeptByMark, ReadSnapshot
 from pipelines.store.vector_store import (
     FootnoteVectorStore,
     build_lexical_indexes,
-    build_statistics,
     build_vector_store,
     snapshot_folder,
-    snapshot_folder_of,
 )
 from pipelines.types import EmbeddingIdentity, Filters
-
-_STATE = "state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +39,7 @@ class ModelIndex:
     identity: EmbeddingIdentity
     store: FootnoteVectorStore
     indexes: LexicalIndexes
-    spaces: StatisticsCache
+    spaces: KeptByMark[EmbeddingStatistics | None]
     names: KeptByMark[NameIndex]
     facts: KeptByMark[list[Fact]]
     questions: KeptByMark[list[StoredQuestion]]
@@ -75,11 +64,12 @@ def build_model_index(
             hint="Pass the model that the documents were embedded with, or none.",
         )
     store = build_vector_store(settings, database, model)
+    folder = snapshot_folder(settings, database, store)
     return ModelIndex(
         identity=model,
         store=store,
-        indexes=build_lexical_indexes(settings, database, store),
-        spaces=build_statistics(settings, database, store),
+        indexes=build_lexical_indexes(settings, database, store, folder),
+        spaces=KeptByMark(partial(saved_statistics, folder, store.some_vectors, store.version)),
         names=KeptByMark(partial(read_name_index, store)),
         facts=KeptByMark(partial(read_facts, store, Filters())),
         questions=KeptByMark(partial(read_questions, store, Filters())),
@@ -190,51 +180,9 @@ def build_active_index(settings: Settings, database: Database, embed_model: Base
     return ActiveIndex(settings, database, index, ActiveModel(model, since), embed_model)
 
 
-# Of models that are not active
-
-
 def build_inactive_index(settings: Settings, database: Database, model: EmbeddingIdentity) -> ModelIndex:
     """The index of this model, with BM25 and statistics of what its table holds now."""
-    if model != active_model(database.engine):
-        discard_stale_snapshots(settings, database, build_vector_store(settings, database, model))
+    if model != active_model(database.engine):  # the corpus version does not count its changes
+        store = build_vector_store(settings, database, model)
+        shutil.rmtree(snapshot_folder(settings, database, store), ignore_errors=True)
     return build_model_index(settings, database, model)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexPreparation:
-    """The derived data that the first search needs of a model that becomes active."""
-
-    settings: Settings
-    database: Database
-    store: FootnoteVectorStore
-
-    def prepare(self) -> None:
-        """Build them from the present table."""
-        discard_stale_snapshots(self.settings, self.database, self.store)
-        build_lexical_indexes(self.settings, self.database, self.store).refresh("owner")
-        build_statistics(self.settings, self.database, self.store).current("owner")
-
-    def adopt(self, version: int) -> None:
-        """Use them from this corpus version on."""
-        built = snapshot_folder_of(self.settings, self.database, self.store.table)
-        adopted = snapshot_folder_of(self.settings, self.database, f"{self.store.table}-{version}")
-        try:
-            shutil.rmtree(adopted, ignore_errors=True)
-            built.rename(adopted)
-            carry_over(adopted, "owner", version)
-        except OSError as error:
-            log_failure("the lexical index is built again by the first search", error, path=str(built))
-
-
-def discard_stale_snapshots(settings: Settings, database: Database, store: FootnoteVectorStore) -> None:
-    """Delete what was derived from an inactive model's table, whose changes the corpus version does not count, if it
-    changed.
-    """
-    folder = snapshot_folder(settings, database, store)
-    with reading(database.engine, "reading the embedding models") as connection:
-        state = state_of(connection, store.table)
-    noted = (folder / _STATE).read_text() if (folder / _STATE).exists() else ""
-    if noted != state:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / _STATE).write_text(state)

@@ -138,7 +138,7 @@ class DenseRetriever(BaseRetriever):
         vectors = [self._whiten(self._embedder.vector(query_bundle))]
         if self._embedder.asked is not None:
             vectors.append(self._embedder.vector(self._embedder.asked))
-        scores, *likeness = self._store.compared(vectors, node_ids)
+        scores, *likeness = self._store.similarities(vectors, node_ids)
         for each in likeness:
             self._scope.observer.similar(each)
         return scores

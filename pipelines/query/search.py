@@ -199,7 +199,7 @@ class Search:
         legs: list[DenseRetriever | SparseRetriever] = []
         if request.mode != "sparse":
             look, power = options.ann_factor * request.top_n, options.whitening
-            space = self.index.spaces.current(request.audience) if power else None
+            space = self.index.spaces.current(request.audience, self.mark) if power else None
             whiten = (lambda vector: space.whiten(vector, power).tolist()) if space else list
             legs.append(DenseRetriever(self.store, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten))
         if request.mode != "dense":
@@ -226,8 +226,8 @@ class Search:
             unknown = [node_id for node_id in ids if not own or ledger.similarity(node_id) is None]
             with ledger.stage("compare"):
                 if unknown:
-                    ledger.similar(self.store.similarities(vector, unknown))
-                space = self.index.spaces.current(self.request.audience)
+                    ledger.similar(self.store.similarities([vector], unknown)[0])
+                space = self.index.spaces.current(self.request.audience, self.mark)
                 ledger.background = space.background(vector) if space else None
         with ledger.stage("assess"):
             return assess(ranked, intent, ledger, self.lexical, settings=self.settings.evidence, model=self.model)

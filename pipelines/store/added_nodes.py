@@ -14,7 +14,7 @@ from pipelines.errors import StoreError
 from pipelines.store.documents import ADDED_NODES, ADDED_RECIPE, ADDED_SOURCE, Places
 from pipelines.store.filters import is_storable
 from pipelines.store.node_table import Vectors
-from pipelines.store.node_writer import NODE_METADATA_OF_DOCUMENT, NodeRecipe, Replacement
+from pipelines.store.node_writer import NodeRecipe, Replacement, metadata_of_document
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
 
@@ -175,8 +175,8 @@ def _with_metadata(
     """A copy of the node with complete metadata, of which `split` has the given fields and the caller's keys."""
     given, extra = split
     metadata = {
-        **{name: getattr(document, name) for name in (*NODE_METADATA_OF_DOCUMENT, "mime", "year")},
-        "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
+        **metadata_of_document(document),
+        "year": document.year,
         "parser": ADDED_NODES,
         "parser_version": 1,
         **given,

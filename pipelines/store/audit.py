@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Integer, Row, cast, exists, func, select
 
 from pipelines.store.database import reading
-from pipelines.store.documents import ADDED_NODES, Places, delete_indexes
+from pipelines.store.documents import ADDED_NODES, Places
 from pipelines.store.embedding_models import active_table
 from pipelines.store.node_table import node_rows, window_rows
 from pipelines.store.originals import is_kept, keep_original, path_of
@@ -90,16 +90,6 @@ def _altered(connection: Connection, name: str) -> set[str]:
     return found
 
 
-def forget_damaged(connection: Connection, table: str) -> int:
-    """Delete the index rows of damaged documents, so that the next run makes them again; returns their number.
-
-    What is left of them is searched until then.
-    """
-    ids = damaged_documents(connection, table)
-    delete_indexes(connection, ids, table)
-    return len(ids)
-
-
 def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str, str]]:
     """(name, URI, SHA-256 of the file) of the documents without their original, or with one of another length, by name.
 
@@ -114,17 +104,14 @@ def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str
     ]
 
 
-def recover_originals(connection: Connection, home: Path) -> int:
-    """Keep the missing originals of unchanged files, and return their number."""
-    kept = 0
+def recover_originals(connection: Connection, home: Path) -> None:
+    """Keep the missing originals of unchanged files."""
     for name, uri, sha in missing_originals(connection, home):
         path = path_of(uri)
         if uri.startswith("file://") and path.is_file():
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() == sha:
                 keep_original(home, sha, data, name=name)
-                kept += 1
-    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,6 @@ from sqlalchemy.exc import (
     OperationalError,
     ProgrammingError,
 )
-from sqlalchemy.types import TypeEngine
 
 from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
@@ -70,7 +69,7 @@ def prepare(connection: Connection) -> str | None:
         ConfigError: If the database is newer than this program or another program's, and nothing is written then; if
             the server has no pgvector, or a pgvector without iterative scans.
     """
-    revision = current_revision(connection)
+    revision = _current_revision(connection)
     present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
     if present is None:
         present = _create_extension(connection)
@@ -82,12 +81,7 @@ def prepare(connection: Connection) -> str | None:
     return revision
 
 
-def current_revision(connection: Connection) -> str | None:
-    """The migration of this database; None if nothing was migrated yet.
-
-    Raises:
-        ConfigError: If it is newer than this program, or none of Footnote's.
-    """
+def _current_revision(connection: Connection) -> str | None:
     if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
         return None
     found = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
@@ -104,29 +98,6 @@ def current_revision(connection: Connection) -> str | None:
         "another program made it.",
         hint="Use its own database for Footnote (DATABASE_URL).",
     )
-
-
-def bring(connection: Connection, revision: str) -> str | None:
-    """Migrate the tables up or down to a revision, in this connection's transaction; returns the revision before.
-
-    Another process waits until the transaction ends.
-
-    Args:
-        connection: With a transaction for this alone.
-        revision: One of `REVISIONS`, or `base` for no tables at all.
-
-    Raises:
-        ConfigError: As for `prepare`, or if there is no such revision.
-    """
-    from alembic import command
-
-    assert_known(revision)
-    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    before = prepare(connection)
-    connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _PATIENCE})
-    step = command.downgrade if _place(revision) < _place(before) else command.upgrade
-    step(alembic_config(connection), revision)
-    return before
 
 
 def assert_known(revision: str) -> None:
@@ -290,20 +261,33 @@ def make_engine(url: URL, *, embedded: bool) -> Engine:
 def migrate(engine: Engine, revision: str = HEAD) -> str | None:
     """Migrate the relational tables up or down to a revision, wholly or not at all; returns the revision before.
 
+    `revision` is one of `REVISIONS`, or `base` for no tables at all. Another process that migrates waits for this one.
+
     Raises:
         ConfigError: If there is no such revision, or the database is newer than this program.
         ServiceUnavailable: If others keep using the tables, or the database cannot be reached.
         StoreError: If a step fails.
     """
+    from alembic import command
+
+    assert_known(revision)
     try:
         with engine.begin() as connection:
-            before = bring(connection, revision)
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            before = prepare(connection)
+            connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _PATIENCE})
+            step = command.downgrade if _place(revision) < _place(before) else command.upgrade
+            step(alembic_config(connection), revision)
     except DBAPIError as error:
         if getattr(error.orig, "pgcode", "") in LOCKED_BY_OTHERS:
             raise ServiceUnavailable(
                 "The database is in use, so it could not be migrated.", hint="Close chats and runs, and try again."
             ) from error
-        raise _unmigrated(error, revision) from error
+        translated = translate(error, f"migrating the database to {revision}")
+        if isinstance(translated, StoreError):
+            hint = "If another program owns a table of that name, give Footnote its own database."
+            translated = StoreError(f"{translated.message} Nothing was changed.", hint=hint)
+        raise translated from error
     if before != revision:
         log("info", "database migrated", before=before, after=revision)
     return before
@@ -352,16 +336,6 @@ def lock_documents(connection: Connection, document_ids: Sequence[str]) -> None:
     """Lock documents against other writers; sorted, so that two writers never wait for each other."""
     lock = text("SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest(CAST(:ids AS text[])) AS id")
     connection.execute(lock, {"ids": sorted(document_ids)})
-
-
-def _unmigrated(error: DBAPIError, revision: str) -> Exception:
-    translated = translate(error, f"migrating the database to {revision}")
-    if not isinstance(translated, StoreError):
-        return translated
-    return StoreError(
-        f"{translated.message} Nothing was changed.",
-        hint="If another program owns a table of that name, give Footnote its own database.",
-    )
 
 
 def reset(engine: Engine) -> None:
@@ -478,7 +452,7 @@ def append_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
     if not rows:
         return
     columns = [table.c[name] for name in rows[0]]
-    forms = [(column.name, _form(column.type)) for column in columns]
+    forms = [(each.name, next(_FORMS[kind] for kind in type(each.type).__mro__ if kind in _FORMS)) for each in columns]
     out, fields, length = bytearray(_HEAD), struct.pack(">h", len(columns)), struct.Struct(">i")
     for row in rows:
         out += fields
@@ -501,18 +475,6 @@ def append_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
         raise DBAPIError.instance(statement, None, error, psycopg2.Error) from error
 
 
-def _form(kind: TypeEngine[Any]) -> Callable[[Any], bytes]:
-    return next(_FORMS[each] for each in type(kind).__mro__ if each in _FORMS)
-
-
-def _jsonb(value: Any) -> bytes:
-    return b"\x01" + json.dumps(value).encode()
-
-
-def _timestamp(value: datetime) -> bytes:
-    return struct.pack(">q", (value - _EPOCH) // timedelta(microseconds=1))
-
-
 def _bigints(values: Sequence[int]) -> bytes:
     if not values:
         return struct.pack(">iii", 0, 0, _INT8)
@@ -520,28 +482,16 @@ def _bigints(values: Sequence[int]) -> bytes:
     return head + b"".join(struct.pack(">iq", 8, value) for value in values)
 
 
-def _packed(form: str) -> Callable[[Any], bytes]:
-    return struct.Struct(form).pack
-
-
-def _vector(value: Any) -> bytes:
-    return struct.pack(">hh", len(value), 0) + bytes(value.astype(">f4").tobytes())
-
-
-def _half_vector(value: Any) -> bytes:
-    return struct.pack(">hh", len(value), 0) + bytes(value.astype(">f2").tobytes())
-
-
 _FORMS: dict[type, Callable[[Any], bytes]] = {
     String: str.encode,
-    SmallInteger: _packed(">h"),
-    Integer: _packed(">i"),
-    BigInteger: _packed(">q"),
-    Float: _packed(">d"),
-    DateTime: _timestamp,
+    SmallInteger: struct.Struct(">h").pack,
+    Integer: struct.Struct(">i").pack,
+    BigInteger: struct.Struct(">q").pack,
+    Float: struct.Struct(">d").pack,
+    DateTime: lambda value: struct.pack(">q", (value - _EPOCH) // timedelta(microseconds=1)),
     LargeBinary: bytes,
-    JSONB: _jsonb,
+    JSONB: lambda value: b"\x01" + json.dumps(value).encode(),
     ARRAY: _bigints,
-    Vector: _vector,
-    HALFVEC: _half_vector,
+    Vector: lambda value: struct.pack(">hh", len(value), 0) + value.astype(">f4").tobytes(),
+    HALFVEC: lambda value: struct.pack(">hh", len(value), 0) + value.astype(">f2").tobytes(),
 }

@@ -40,6 +40,7 @@ ADDED_NODES = "llamaindex"  # the source kind of a document whose text is made o
 ADDED_SOURCE = f"{ADDED_NODES}:"
 ADDED_RECIPE = f"{ADDED_NODES}@1"
 MAKES_A_VERSION = ("content_sha", "meta_sha", "file_sha", "collection", "source", "source_uri", "name")
+STATE = (*MAKES_A_VERSION, "stamp")  # where these are equal there is nothing to write
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Places:
 
 def is_as_stored(document: Document, stored: StoredDocument) -> bool:
     """True if the row has this version of the document from this file, so that there is nothing to write."""
-    return all(getattr(document, name) == getattr(stored, name) for name in (*MAKES_A_VERSION, "stamp"))
+    return all(getattr(document, name) == getattr(stored, name) for name in STATE)
 
 
 def write_documents(connection: Connection, written: Sequence[Document], *, keep: int) -> dict[str, int | None]:
@@ -110,7 +111,7 @@ def write_documents(connection: Connection, written: Sequence[Document], *, keep
     """
     stored = written_at(connection, [document.id for document in written])
     kept = {
-        document.id: _keep_version(connection, document.id, keep, but=document) if document.id in stored else None
+        document.id: keep_version(connection, document.id, keep, but=document) if document.id in stored else None
         for document in written
     }
     append_rows(connection, documents, [_row(document) for document in written if document.id not in stored])
@@ -144,8 +145,8 @@ def _row(document: Document) -> dict[str, Any]:
     }
 
 
-def _keep_version(connection: Connection, document_id: str, keep: int, but: Document | None = None) -> int | None:
-    """Make the row a version, unless it is equal to `but`, and return the version's id."""
+def keep_version(connection: Connection, document_id: str, keep: int, but: Document | None = None) -> int | None:
+    """Make the row a version, unless it is equal to `but`, and return its id; 0 if no versions are kept."""
     d, versions = documents.c, document_versions
     row = func.to_jsonb(documents.table_valued())
     differs = or_(*(d[name] != getattr(but, name) for name in MAKES_A_VERSION)) if but else true()
@@ -159,12 +160,6 @@ def _keep_version(connection: Connection, document_id: str, keep: int, but: Docu
         newest = select(versions.c.id).where(of_it).order_by(versions.c.id.desc()).limit(keep)
         connection.execute(delete(versions).where(of_it, versions.c.id.not_in(newest.scalar_subquery())))
     return kept
-
-
-def write_indexes(connection: Connection, node_table: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record what a node table holds of documents: content, recipe, parser, nodes, covered and all characters."""
-    delete_indexes(connection, [row["document_id"] for row in rows], node_table)
-    append_rows(connection, document_indexes, rows)
 
 
 def delete_indexes(connection: Connection, document_ids: Collection[str], node_table: str) -> None:
@@ -188,43 +183,17 @@ def written_at(connection: Connection, document_ids: Collection[str]) -> dict[st
     return {row.id: row.ingested_at for row in rows}
 
 
-def is_written(connection: Connection, document: Document) -> bool:
-    """As `is_as_stored`, of the row as it is now."""
-    return _has_values(connection, document, (*MAKES_A_VERSION, "stamp"))
-
-
-def is_as_read(connection: Connection, document: Document) -> bool:
-    """True if the document's row was not written since it was read."""
-    return _has_values(connection, document, ("content_sha", "meta_sha", "source", "name", "ingested_at"))
-
-
-def _has_values(connection: Connection, document: Document, names: Collection[str]) -> bool:
-    """True if the document's row has its values of these columns."""
+def has_values(connection: Connection, document: Document, names: Collection[str]) -> bool:
+    """True if the document's row has its values of these columns now."""
     d = documents.c
     same = select(d.id).where(d.id == document.id, *(d[name] == getattr(document, name) for name in names))
     return connection.execute(same).first() is not None
-
-
-def first_line(connection: Connection, document_id: str) -> int:
-    """The line of its file at which a document's text begins; 1 if it is not stored."""
-    return connection.execute(select(documents.c.first_line).where(documents.c.id == document_id)).scalar() or 1
 
 
 def restamp(engine: Engine, document_id: str, stamp: str) -> None:
     """Store the stamp of a file that was touched but not changed, so that the next run does not read it."""
     with writing(engine, "noting a file's time") as connection:
         connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
-
-
-def delete_documents(connection: Connection, document_ids: Collection[str], *, keep: int) -> dict[str, int | None]:
-    """Delete the rows of documents with their index rows and segments; each row becomes a version.
-
-    Returns:
-        The id of the version, by document; None if there was no row, 0 if no versions are kept.
-    """
-    kept = {each: _keep_version(connection, each, keep) for each in document_ids}
-    connection.execute(delete(documents).where(documents.c.id.in_(document_ids)))
-    return kept
 
 
 def stored_documents(connection: Connection, node_table: str, *, collection: str | None = None) -> list[StoredDocument]:

@@ -126,8 +126,14 @@ class EmbeddedServer:
         self._make_folders()
         with self._exclusive() as lock:
             empty = not any(self.data.iterdir())
-            if not empty:
-                self._assert_whole()
+            missing = [name for name in _IN_EVERY_DATABASE if not (self.data / name).is_file()]
+            if missing and not empty:  # it may have the only copy of something
+                raise ConfigError(
+                    f"{self.data} is not empty, and lacks {' and '.join(missing)}, so Postgres cannot open it. "
+                    "Nothing in it was changed.",
+                    hint="Restore the folder from a backup. If you need nothing in it, move it away: an empty database "
+                    "is made in its place.",
+                )
             handle = os.open(self.root / "in-use", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(handle, fcntl.LOCK_SH)
             try:
@@ -261,17 +267,6 @@ class EmbeddedServer:
         if info.st_uid != self.account.uid or not stat.S_ISDIR(info.st_mode):
             raise ConfigError(f"{folder} belongs to another user.", hint="Set FOOTNOTE_HOME to a folder that you own.")
 
-    def _assert_whole(self) -> None:
-        """Refuse a data folder that is neither empty nor a whole database; it may have the only copy of something."""
-        missing = [name for name in _IN_EVERY_DATABASE if not (self.data / name).is_file()]
-        if missing:
-            raise ConfigError(
-                f"{self.data} is not empty, and lacks {' and '.join(missing)}, so Postgres cannot open it. "
-                "Nothing in it was changed.",
-                hint="Restore the folder from a backup. If you need nothing in it, move it away: an empty database is "
-                "made in its place.",
-            )
-
     def _initdb(self, lock: int) -> None:
         """Make the database in `data.new` and rename that to the empty `data`, because an initdb may be killed.
 
@@ -299,7 +294,16 @@ class EmbeddedServer:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         # Arguments, not a file: root would write it into a folder of another account, which may have a link there.
         options = shlex.join(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))
-        self._drop_foreign_pid()
+        pid_file = self.data / "postmaster.pid"
+        if pid_file.exists():
+            # It may have the number of another program (after a container's restart) or of a dead server.
+            number = next(filter(str.isdecimal, self._read(pid_file).split()), "0")  # empty if the disk was full
+            state = ["ps", "-o", "stat=,comm=", "-p", number]
+            found = subprocess.run(state, capture_output=True, text=True, check=False).stdout
+            if found.startswith("Z") or "postgres" not in found:
+                time.sleep(1)  # for a dead server's children to end
+                pid_file.unlink(missing_ok=True)
+                (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
         journal, seconds = self.data / "server.log", str(_START_SECONDS)
         done = self._run(
             "pg_ctl", "start", "-w", "-t", seconds, "-D", str(self.data), "-l", str(journal), "-o", options, check=False
@@ -326,18 +330,6 @@ class EmbeddedServer:
         with open(handle, encoding="utf-8", errors="replace") as file:
             info = os.fstat(handle)
             return file.read() if stat.S_ISREG(info.st_mode) and info.st_uid == self.account.uid else ""
-
-    def _drop_foreign_pid(self) -> None:
-        """Remove a pid file with the number of another program (after a container's restart) or of a dead server."""
-        path = self.data / "postmaster.pid"
-        if not path.exists():
-            return
-        number = next(filter(str.isdecimal, self._read(path).split()), "0")  # empty if the disk was full
-        done = subprocess.run(["ps", "-o", "stat=,comm=", "-p", number], capture_output=True, text=True, check=False)
-        if done.stdout.startswith("Z") or "postgres" not in done.stdout:
-            time.sleep(1)  # for a dead server's children to end
-            path.unlink(missing_ok=True)
-            (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _create_database(self) -> None:
         """Create the database if it is missing, as after a start that was killed.

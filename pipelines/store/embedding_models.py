@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, and_, exists, func, literal, select, text, update
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy import Connection, Engine, and_, exists, func, select, text, update
 
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.store.database import read_rows, reading, writing
@@ -265,11 +264,3 @@ def _names(one: StoredModel) -> set[str]:
     model = one.identity
     names = {model.model, f"{model.provider}/{model.model}"}
     return {one.table, f"data_{one.table}", *names, *(f"{name}@{model.dimension}" for name in names)}
-
-
-def state_of(connection: Connection, table: str) -> str:
-    """An MD5 of the state of a node table: documents, their content and the recipes of their nodes."""
-    i = document_indexes.c
-    each = func.concat_ws(" ", i.document_id, i.content_sha, i.recipe)
-    whole = func.string_agg(each, aggregate_order_by(literal("\n"), i.document_id))
-    return str(connection.execute(select(func.md5(func.coalesce(whole, ""))).where(i.node_table == table)).scalar_one())

@@ -1,8 +1,6 @@
 """Whitening: the mean and the variances of a corpus's vectors, taken out of a question's vector before the search."""
 
-import os
-import tempfile
-import threading
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.observe import log, log_failure
+from pipelines.store.originals import write_whole
 from pipelines.types import Audience
 
 Vector = NDArray[np.float32]
@@ -79,67 +78,30 @@ def measure_statistics(vectors: Vector) -> EmbeddingStatistics:
     )
 
 
-class StatisticsCache:
-    """The statistics of each audience's nodes at the corpus version, saved on disk between processes."""
+def saved_statistics(
+    folder: Path, sample: Callable[[Audience, int], Vector], version: Callable[[], int], audience: Audience
+) -> EmbeddingStatistics | None:
+    """The statistics of the nodes that this audience may see at the corpus version; None if there are none.
 
-    def __init__(self, folder: Path, sample: Callable[[Audience, int], Vector], version: Callable[[], int]) -> None:
-        self._folder = folder
-        self._sample = sample
-        self._version = version
-        self._cached: dict[Audience, tuple[int, EmbeddingStatistics | None]] = {}
-        self._lock = threading.Lock()
-
-    def current(self, audience: Audience) -> EmbeddingStatistics | None:
-        """The statistics of the nodes that this audience may see; None if there are none."""
-        version = self._version()
-        if (cached := self._cached.get(audience)) is not None and cached[0] == version:
-            return cached[1]
-        with self._lock:
-            cached = self._cached.get(audience)
-            if cached is None or cached[0] != version:
-                cached = self._cached[audience] = (version, self._at(version, audience))
-            return cached[1]
-
-    def _at(self, version: int, audience: Audience) -> EmbeddingStatistics | None:
-        path = self._folder / f"space-{audience}.npz"
-        if (saved := _load(path, version)) is not None:
-            return saved
-        vectors = self._sample(audience, SAMPLE)
-        if not len(vectors):
-            return None
-        statistics = measure_statistics(vectors)
-        _save(path, version, statistics)
-        log("info", "vector space measured", audience=audience, vectors=len(vectors))
-        return statistics
-
-
-def carry_over(folder: Path, audience: Audience, version: int) -> None:
-    """Store the saved statistics again as those of a later corpus version, at which the vectors are the same."""
-    path = folder / f"space-{audience}.npz"
-    if (statistics := _load(path)) is not None:
-        _save(path, version, statistics)
-
-
-def _load(path: Path, version: int | None = None) -> EmbeddingStatistics | None:
-    """The saved statistics; None if there are none of this version."""
-    if not path.exists():
-        return None
+    They are measured on a sample, and saved in the folder for other processes; a file that cannot be read or written
+    means that they are measured again.
+    """
+    path, now = folder / f"space-{audience}.npz", version()
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
-            if version not in (None, int(saved["version"])):
-                return None
-            return EmbeddingStatistics(saved["mean"], saved["directions"], saved["variances"])
+        if path.exists():
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+                if now == int(saved["version"]):
+                    return EmbeddingStatistics(saved["mean"], saved["directions"], saved["variances"])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         log_failure("vector space unreadable, measuring it again", error, path=str(path))
+    vectors = sample(audience, SAMPLE)
+    if not len(vectors):
         return None
-
-
-def _save(path: Path, version: int, statistics: EmbeddingStatistics) -> None:
-    """Write the file whole or not at all; if it cannot be written, the next start measures again."""
+    statistics, content = measure_statistics(vectors), io.BytesIO()
+    np.savez(content, version=now, **asdict(statistics))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", suffix=".npz", delete=False) as file:
-            np.savez(file, version=version, **asdict(statistics))
-        os.replace(file.name, path)
+        write_whole(path, content.getvalue())
     except OSError as error:
         log_failure("vector space not kept", error, path=str(path))
+    log("info", "vector space measured", audience=audience, vectors=len(vectors))
+    return statistics

@@ -92,12 +92,13 @@ def read_facts(reader: NodeReader, filters: Filters, audience: Audience) -> list
     """The facts of the nodes that pass the filters and that this audience may see, by document name and place."""
     d, f, node = documents.c, facts.c, reader.passing(filters, audience)
     body = func.substr(d.text, f.span_start + 1, f.span_end - f.span_start)
-    above = func.right(func.left(d.text, f.span_start), _SHARED_NAME)
+    before = func.left(d.text, f.span_start)
+    above, breaks = func.right(before, _SHARED_NAME), func.length(before) - func.length(func.replace(before, "\n", ""))
     statement = (
         select(
             f.record, f.span_start, d.id, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages,
             *SHOWS_LINES, node.c.node_id, node.c.section_path, body.label("text"), above.label("above"),
-            (d.first_line + _newlines(func.left(d.text, f.span_start))).label("line"),
+            (d.first_line + breaks).label("line"),
         )
         .distinct(d.name, d.id, f.ordinal)
         .join_from(facts, documents, d.id == f.document_id)
@@ -122,10 +123,6 @@ def stated_names(reader: NodeReader, audience: Audience, kind: str) -> list[tupl
     statement = named.where(f.kind == kind, f.title != "", seen_by(audience)).order_by(f.document_id, f.ordinal)
     rows = read_rows(reader.engine, "reading the names of facts", statement)
     return [(row.title, row.document_id, row.category) for row in rows]
-
-
-def _newlines(text: Any) -> Any:
-    return func.length(text) - func.length(func.replace(text, "\n", ""))
 
 
 def _fact(row: Any) -> Fact:

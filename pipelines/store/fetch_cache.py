@@ -6,7 +6,8 @@ cache everything is fetched again, and nothing is lost.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,7 +68,7 @@ def remember_listing(home: Path, collection: str, source: str, uris: Iterable[st
     Raises:
         StoreError: If it cannot be written.
     """
-    path = _listings(home, collection) / f"{_key(source)}.json"
+    path = home / "fetched" / "listings" / _key(collection) / f"{_key(source)}.json"
     _save(path, {"source": source, "uris": sorted(uris)}, f"What {source} lists cannot be noted")
 
 
@@ -81,31 +82,27 @@ def _save(path: Path, content: Mapping[str, Any], failed: str) -> None:
 
 def recall_listings(home: Path, collection: str) -> dict[str, frozenset[str]]:
     """By source, the URIs of its last listing in a collection; damaged files are left out."""
-    return _listings_in(_listings(home, collection))
+    return {source: uris for _, source, uris in _listings_in(home, _key(collection))}
 
 
 def listed_at(home: Path) -> dict[str, datetime]:
     """By remote source, when all of it was listed last, in any collection."""
     found: dict[str, datetime] = {}
-    for path in (home / "fetched" / "listings").glob("*/*.json"):
-        try:
-            source = str(json.loads(path.read_text("utf-8"))["source"])
+    for path, source, _ in _listings_in(home, "*"):
+        with suppress(OSError):  # deleted meanwhile
             at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        except _DAMAGED:
-            continue
-        found[source] = max(at, found.get(source, at))
+            found[source] = max(at, found.get(source, at))
     return found
 
 
-def _listings_in(folder: Path) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for path in sorted(folder.glob("*.json")):
+def _listings_in(home: Path, collections: str) -> Iterator[tuple[Path, str, frozenset[str]]]:
+    """(the file, the source, its URIs) of each listing that can be read."""
+    for path in sorted((home / "fetched" / "listings").glob(f"{collections}/*.json")):
         try:
             saved = json.loads(path.read_text("utf-8"))
-            found[saved["source"]] = frozenset(saved["uris"])
+            yield path, str(saved["source"]), frozenset(saved["uris"])
         except _DAMAGED:
             continue
-    return found
 
 
 def normalised_source(source: str) -> str:
@@ -115,19 +112,14 @@ def normalised_source(source: str) -> str:
 
 def forget_listing(home: Path, source: str) -> None:
     """Delete the listings of a source in all collections; GitHub's names are compared without case."""
-    for folder in (home / "fetched" / "listings").glob("*"):
-        for named in _listings_in(folder):
-            if normalised_source(named) == normalised_source(source):
-                (folder / f"{_key(named)}.json").unlink(missing_ok=True)
+    for path, named, _ in _listings_in(home, "*"):
+        if normalised_source(named) == normalised_source(source):
+            path.unlink(missing_ok=True)
 
 
 def _place(home: Path, uri: str) -> Path:
     key = _key(uri)
     return home / "fetched" / key[:2] / f"{key}.json"
-
-
-def _listings(home: Path, collection: str) -> Path:
-    return home / "fetched" / "listings" / _key(collection)
 
 
 def _key(uri: str) -> str:

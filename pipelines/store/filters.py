@@ -76,10 +76,6 @@ _TYPOGRAPHIC = dict(zip("‘’‚‛“”„‟«»‐‑‒–—−\xa0", "'
 _PLAIN = str.maketrans("".join(_TYPOGRAPHIC), "".join(_TYPOGRAPHIC.values()))
 
 
-def _plain_words(text: str) -> list[str]:
-    return "".join(char if char.isascii() and char.isalnum() else " " for char in text).split()
-
-
 def holds(text: ColumnElement[str], phrase: str) -> ColumnElement[bool]:
     """True if a text has a phrase; case, line breaks and the kinds of quotes and dashes do not count.
 
@@ -90,7 +86,8 @@ def holds(text: ColumnElement[str], phrase: str) -> ColumnElement[bool]:
     # Typographic marks, and the capitals of the phrase's letters beyond ASCII.
     capitals = {char.upper(): char for char in wanted if not char.isascii() and len(char.upper()) == 1}
     pairs = _TYPOGRAPHIC | capitals
-    plain = max(_plain_words(wanted), key=len, default="")
+    ascii_only = "".join(char if char.isascii() and char.isalnum() else " " for char in wanted)
+    plain = max(ascii_only.split(), key=len, default="")
     longest = max(wanted.split(), key=len, default="")
     lowered = func.lower(text)
     folded = func.translate(lowered, "".join(pairs), "".join(pairs.values()))

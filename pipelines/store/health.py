@@ -4,22 +4,19 @@ import shlex
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, exists, func, select, text
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError, StoreError
-from pipelines.store.audit import damaged_documents, forget_damaged, left_over, missing_originals, recover_originals
-from pipelines.store.database import HEAD, Database, open_database, reading
-from pipelines.store.documents import ADDED_SOURCE
+from pipelines.store.audit import damaged_documents, left_over, missing_originals, recover_originals
+from pipelines.store.database import HEAD, open_database, reading
+from pipelines.store.documents import ADDED_SOURCE, delete_indexes
 from pipelines.store.embedding_models import count_missing
 from pipelines.store.node_table import (
-    HALFVEC_ABOVE,
     checked,
     hnsw_statement,
     node_rows,
@@ -34,13 +31,11 @@ from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_inde
 from pipelines.types import EmbeddingIdentity
 from pipelines.wording import format_count
 
-_SAMPLE, _FILTERED, _CATEGORIES = 20, 5, 4
-_FIRST = 10
-_LOOK = "200"  # vectors that the index examines, as for a search of ten
-_SAME = 1e-6  # distances are computed twice
-_SELF = 1e-3  # of a vector to itself
-
-
+_SAMPLE = 20  # vectors that are searched for
+_SELF = 1e-3  # distance of a vector to itself
+_SELF_SHARE = 0.9  # an index may miss a little
+_FREE_BYTES = 500_000_000
+_RUNS = 50  # of the log that are examined
 _A_DAY = 86_400.0  # seconds; a run keeps an original before it writes its document
 
 
@@ -98,11 +93,6 @@ def sweep(connection: Connection, home: Path, agreed: Unused) -> Unused:
     return Unused(gone, size)
 
 
-_FREE_BYTES = 500_000_000
-_RUNS = 50  # of the log that are examined
-_SELF_SHARE, _FILTERED_SHARE = 0.9, 0.9  # an index may miss a little
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The result of one check; `mend` is the command that repairs it."""
@@ -112,69 +102,70 @@ class Finding:
     said: str
     mend: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """The finding as JSON."""
-        return asdict(self)
-
 
 def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = False) -> list[Finding]:
     """Run every check of the database and of this model's node table, in order; with `fix`, safe repairs first."""
-    findings = [_disk(settings)]
+    home = settings.home.resolve()
+    free = shutil.disk_usage(next(folder for folder in (home, *home.parents) if folder.exists())).free
+    said = f"{free / 1e9:.1f} GB free for {home}"
+    findings = [Finding("disk", free > _FREE_BYTES, said, "free some space, or move FOOTNOTE_HOME")]
     try:
         database = open_database(settings)
     except FootnoteError as error:
         return [*findings, Finding("database", False, error.message, error.hint or "footnote db start")]
     findings.append(Finding("database", True, f"{database.url}, migration {HEAD}"))
     if fix:
-        _repair(database.engine, settings.home.resolve())
+        _repair(database.engine, home)
+    table = node_table(identity.slug)
     with reading(database.engine, "examining the database") as connection:
-        findings += _checks(connection, settings, identity)
-        has_nodes = stored_dimension(connection, node_table(identity.slug)) is not None
-    if has_nodes:
-        findings.append(_lexical_index(settings, database, identity, fix=fix))
+        version = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
+        findings.append(Finding("pgvector", True, f"version {version}"))
+        dimension = stored_dimension(connection, table)
+        if dimension is None:
+            said = f"no document is embedded with {identity.model}"
+            findings.append(Finding("nodes", False, said, "footnote ingest FOLDER"))
+        else:
+            said, mend = f"table {dimension}, model {identity.dimension}", f"FOOTNOTE_EMBEDDING__DIMENSION={dimension}"
+            findings.append(Finding("dimension", dimension == identity.dimension, said, mend))
+            findings += _checks(connection, home, table, dimension)
+    if dimension is not None:
+        store = FootnoteVectorStore(database.engine, table, identity.dimension)
+        indexes = build_lexical_indexes(settings, database, store)
+        if fix:
+            indexes.repair()
+        saved, wrong = indexes.examine()
+        count = format_count(len(saved), "BM25 snapshot")
+        said = f"{count} checked against the database" if saved else "the next search builds it"
+        if wrong:
+            said = f"{len(wrong)} of {count} damaged or different from the database"
+        findings.append(Finding("lexical index", not wrong, said, "footnote doctor --fix"))
     return [*findings, _last_run(database.engine)]
 
 
-def _checks(connection: Connection, settings: Settings, identity: EmbeddingIdentity) -> Iterator[Finding]:
-    version = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
-    yield Finding("pgvector", True, f"version {version}")
-    table = node_table(identity.slug)
-    if stored_dimension(connection, table) is None:
-        yield Finding("nodes", False, f"no document is embedded with {identity.model}", "footnote ingest FOLDER")
-        return
-    yield _dimension(connection, table, identity)
+def _checks(connection: Connection, home: Path, table: str, dimension: int) -> Iterator[Finding]:
+    """The checks of a node table, of what all tables hold of the documents, and of the kept files."""
     yield _vector_index(connection, table)
-    yield _vector_search(connection, table, identity.dimension)
-    yield _recall(connection, table, identity.dimension)
-    yield _filtered(connection, table, identity.dimension)
+    yield _recall(connection, table, dimension)
     left = Counter(each.kind for each in left_over(connection, table))
     said = f"{format_count(left['orphan'], 'node')} without a document"
     yield Finding("orphans", not left["orphan"], said, "footnote doctor --fix")
     said = f"{format_count(left['duplicate'], 'node')} stored twice"
     yield Finding("duplicates", not left["duplicate"], said, "footnote reindex")
-    yield _agreement(connection)
-    yield _stale(connection, table)
-    yield _originals(connection, settings)
-    yield _unused(connection, settings)
-
-
-def _lexical_index(settings: Settings, database: Database, identity: EmbeddingIdentity, *, fix: bool) -> Finding:
-    store = FootnoteVectorStore(database.engine, node_table(identity.slug), identity.dimension)
-    indexes = build_lexical_indexes(settings, database, store)
-    if fix:
-        indexes.repair()
-    saved, wrong = indexes.examine()
-    count = format_count(len(saved), "BM25 snapshot")
-    said = f"{count} checked against the database" if saved else "the next search builds it"
-    if wrong:
-        said = f"{len(wrong)} of {count} damaged or different from the database"
-    return Finding("lexical index", not wrong, said, "footnote doctor --fix")
-
-
-def _dimension(connection: Connection, table: str, identity: EmbeddingIdentity) -> Finding:
-    stored = stored_dimension(connection, table)
-    said = f"table {stored}, model {identity.dimension}"
-    return Finding("dimension", stored == identity.dimension, said, f"FOOTNOTE_EMBEDDING__DIMENSION={stored}")
+    tables = connection.execute(select(embedding_models.c.node_table)).scalars().all()
+    ids = {each for one in tables for each in damaged_documents(connection, one)}
+    names = connection.execute(select(documents.c.name).where(documents.c.id.in_(ids)).order_by(documents.c.name))
+    some = ", ".join(names.scalars().all()[:3])
+    said = f"{format_count(len(ids), 'document')} stored incompletely, such as {some}"
+    said = said if ids else "nodes, vectors, terms and texts agree"
+    yield Finding("agreement", not ids, said, "footnote doctor --fix, then footnote reindex")
+    count = count_missing(connection, table)
+    said = f"{format_count(count, 'document')} without vectors of this model"
+    yield Finding("embeddings", count == 0, said, "footnote reindex")
+    lost = missing_originals(connection, home)
+    said = f"{format_count(len(lost), 'document')} without the original, such as {lost[0][0]}" if lost else "all stored"
+    yield Finding("originals", not lost, said, "footnote doctor --fix, then footnote ingest --verify")
+    found = unused(connection, home)
+    yield Finding("unused files", True, f"{found}: footnote doctor --sweep" if found.paths else "none")
 
 
 def _vector_index(connection: Connection, table: str) -> Finding:
@@ -190,106 +181,19 @@ def _vector_index(connection: Connection, table: str) -> Finding:
     return Finding("vector index", ok, f"hnsw, {operators}" if operators else "missing", "footnote doctor --fix")
 
 
-def _vector_search(connection: Connection, table: str, dimension: int) -> Finding:
-    """The planner can use the vector index, whatever the size of the table."""
-    kind = "halfvec" if dimension > HALFVEC_ABOVE else "vector"
-    with _scanning(connection, "enable_seqscan"):
-        rows = connection.execute(
-            text(
-                f"EXPLAIN SELECT node_id FROM {checked(table)}_windows "  # noqa: S608 - both names are ours
-                f"ORDER BY embedding <=> CAST(:v AS {kind}) LIMIT 5"
-            ),
-            {"v": "[" + ",".join(["0.1"] * dimension) + "]"},
-        ).scalars()
-        used = any("hnsw" in row for row in rows)
-    return Finding("vector search", used, "uses the index" if used else "scans every row", "footnote doctor --fix")
-
-
 def _recall(connection: Connection, table: str, dimension: int) -> Finding:
     """Sampled vectors find themselves through the index; many equal vectors can prevent that."""
-    sampled = _sampled(connection, table, dimension, _SAMPLE)
-    nearest = [_nearest(connection, table, dimension, vector, through_index=True) for vector in sampled]
-    found, of = sum(bool(near) and near[0] <= _SELF for near in nearest), len(sampled)
-    said = f"{found} of {of} sampled vectors find themselves"
-    return Finding("vector recall", found >= _SELF_SHARE * of, said, "footnote doctor --fix")
-
-
-def _filtered(connection: Connection, table: str, dimension: int) -> Finding:
-    """A search through the index, filtered by each of the rarest categories, finds what an exact scan finds."""
-    found = of = 0
-    category = node_rows(table).c.metadata_["category"].astext
-    rarest = select(category).group_by(category).order_by(func.count(), category).limit(_CATEGORIES)
-    sampled = _sampled(connection, table, dimension, _FILTERED)
-    for wanted in connection.execute(rarest).scalars().all():
-        for vector in sampled:
-            exact = _nearest(connection, table, dimension, vector, wanted, through_index=False)
-            near = _nearest(connection, table, dimension, vector, wanted, through_index=True)
-            of += len(exact)
-            found += sum(distance <= exact[-1] + _SAME for distance in near)
-    said = f"{found} of the {of} that an exact scan finds"
-    return Finding("filtered search", found >= _FILTERED_SHARE * of, said, "footnote doctor --fix")
-
-
-def _sampled(connection: Connection, name: str, dimension: int, count: int) -> Sequence[Any]:
-    windows = window_rows(name, dimension).c
-    return (
-        connection.execute(select(windows.embedding).order_by(func.md5(windows.node_id)).limit(count)).scalars().all()
-    )
-
-
-def _nearest(
-    connection: Connection, name: str, dimension: int, vector: Any, category: str = "", *, through_index: bool
-) -> Sequence[float]:
-    """The distances of the first ten, nearest first; of one category if it is given."""
-    windows, rows = window_rows(name, dimension), node_rows(name)
-    distance = windows.c.embedding.cosine_distance(vector)
-    statement = select(distance).order_by(distance).limit(_FIRST)
-    if category:
-        statement = statement.join(rows, rows.c.node_id == windows.c.node_id).where(
-            rows.c.metadata_["category"].astext == category
-        )
-    connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), {"look": _LOOK})
-    with _scanning(connection, "enable_seqscan" if through_index else "enable_indexscan"):
-        return [float(each) for each in connection.execute(statement).scalars()]
-
-
-@contextmanager
-def _scanning(connection: Connection, without: str) -> Iterator[None]:
-    """Disable one kind of scan for the statements inside, in this transaction."""
-    switch = "SELECT set_config(:name, :value, true)"
-    connection.execute(text(switch), {"name": without, "value": "off"})
-    yield
-    connection.execute(text(switch), {"name": without, "value": "on"})
-
-
-def _agreement(connection: Connection) -> Finding:
-    """The tables of all models agree with the texts."""
-    tables = connection.execute(select(embedding_models.c.node_table).order_by(embedding_models.c.node_table))
-    ids = {each for table in tables.scalars().all() for each in damaged_documents(connection, table)}
-    names = connection.execute(select(documents.c.name).where(documents.c.id.in_(ids)).order_by(documents.c.name))
-    some = ", ".join(names.scalars().all()[:3])
-    said = (
-        f"{format_count(len(ids), 'document')} stored incompletely, such as {some}"
-        if ids
-        else "nodes, vectors, terms and texts agree"
-    )
-    return Finding("agreement", not ids, said, "footnote doctor --fix, then footnote reindex")
-
-
-def _originals(connection: Connection, settings: Settings) -> Finding:
-    missing = missing_originals(connection, settings.home.resolve())
-    said = (
-        f"{format_count(len(missing), 'document')} without the original, such as {missing[0][0]}"
-        if missing
-        else "all stored"
-    )
-    return Finding("originals", not missing, said, "footnote doctor --fix, then footnote ingest --verify")
-
-
-def _unused(connection: Connection, settings: Settings) -> Finding:
-    found = unused(connection, settings.home.resolve())
-    said = f"{found}: footnote doctor --sweep" if found.paths else "none"
-    return Finding("unused files", True, said)
+    windows, found = window_rows(table, dimension).c, 0
+    some = select(windows.embedding).order_by(func.md5(windows.node_id)).limit(_SAMPLE)
+    sampled = connection.execute(some).scalars().all()
+    connection.execute(text("SET LOCAL enable_seqscan = off"))
+    for vector in sampled:
+        distance = windows.embedding.cosine_distance(vector)
+        nearest = connection.execute(select(distance).order_by(distance).limit(1)).scalar()
+        found += nearest is not None and float(nearest) <= _SELF
+    connection.execute(text("SET LOCAL enable_seqscan = on"))
+    said = f"{found} of {len(sampled)} sampled vectors find themselves"
+    return Finding("vector recall", found >= _SELF_SHARE * len(sampled), said, "footnote doctor --fix")
 
 
 def _last_run(engine: Engine) -> Finding:
@@ -301,14 +205,11 @@ def _last_run(engine: Engine) -> Finding:
             return Finding("last run", False, f"run {run['id']} was interrupted", _again(run["kind"], run["sources"]))
         if run["state"] in ("done", "failed"):
             seen.update(run["sources"])
-    return Finding("last run", True, _result(runs[0]) if runs else "there was none", "")
-
-
-def _result(run: Mapping[str, Any]) -> str:
-    """How a run ended, with the number of failures."""
-    state = "done" if run["state"] == "failed" else run["state"]
-    failed = run["counts"].get("failed", 0)
-    return f"run {run['id']} was {state}" + (f", {failed:,} failed (footnote runs {run['id']})" if failed else "")
+    if not runs:
+        return Finding("last run", True, "there was none")
+    last, failed = runs[0], runs[0]["counts"].get("failed", 0)
+    said = f"run {last['id']} was {'done' if last['state'] == 'failed' else last['state']}"
+    return Finding("last run", True, f"{said}, {failed:,} failed (footnote runs {last['id']})" if failed else said)
 
 
 def _again(kind: str, sources: Sequence[str]) -> str:
@@ -319,22 +220,6 @@ def _again(kind: str, sources: Sequence[str]) -> str:
     return shlex.join(["footnote", "ingest", *places])
 
 
-def _stale(connection: Connection, table: str) -> Finding:
-    count = count_missing(connection, table)
-    return Finding(
-        "embeddings", count == 0, f"{format_count(count, 'document')} without vectors of this model", "footnote reindex"
-    )
-
-
-def _disk(settings: Settings) -> Finding:
-    home = settings.home.resolve()
-    place = next(folder for folder in (home, *home.parents) if folder.exists())
-    free = shutil.disk_usage(place).free
-    return Finding(
-        "disk", free > _FREE_BYTES, f"{free / 1e9:.1f} GB free for {home}", "free some space, or move FOOTNOTE_HOME"
-    )
-
-
 def _repair(engine: Engine, home: Path) -> None:
     """Rebuild what is derived, and delete what is left of deleted documents; no document's text is changed."""
     with engine.begin() as connection:
@@ -343,16 +228,12 @@ def _repair(engine: Engine, home: Path) -> None:
             rows = node_rows(row.node_table)
             owner = rows.c.metadata_["document_id"].astext
             connection.execute(delete(rows).where(~exists().where(documents.c.id == owner)))
-            forget_damaged(connection, row.node_table)
+            # without an index row the next run makes a document again; what is left of it is searched until then
+            delete_indexes(connection, damaged_documents(connection, row.node_table), row.node_table)
             terms = lexical_segments.c
             of_no_node = (terms.node_table == row.node_table) & ~exists().where(rows.c.node_id == terms.node_id)
             connection.execute(delete(lexical_segments).where(of_no_node))
-            if not _is_sound(connection, row.node_table, row.dimension):
+            has_index = _vector_index(connection, row.node_table).ok
+            if not (has_index and _recall(connection, row.node_table, row.dimension).ok):
                 connection.execute(text(f"DROP INDEX IF EXISTS {checked(row.node_table)}_hnsw"))
                 connection.execute(text(hnsw_statement(row.node_table, row.dimension)))
-
-
-def _is_sound(connection: Connection, table: str, dimension: int) -> bool:
-    """True if the vector index of a table exists, is of the right kind, and finds what it should."""
-    checks = (_vector_search, _recall, _filtered)
-    return _vector_index(connection, table).ok and all(check(connection, table, dimension).ok for check in checks)

@@ -187,13 +187,9 @@ def is_ordinary(word: str) -> bool:
 
 def _is_proper(text: str, start: int) -> bool:
     """True if the word at `start` has a capital inside a sentence, in a text that is not all capitals."""
-    return text[start].isupper() and text != text.upper() and _is_inside_sentence(text[:start])
-
-
-def _is_inside_sentence(before: str) -> bool:
-    """True if the text before a word goes on with it: a space is between, and no stop."""
-    bare = before[:-1] if before.endswith(_OPENERS) else before
-    return bare[-1:].isspace() and bare.rstrip()[-1:] not in ("", ".", "?", "!", ":")
+    before = text[: start - 1] if text[:start].endswith(_OPENERS) else text[:start]
+    is_inside = before[-1:].isspace() and before.rstrip()[-1:] not in ("", ".", "?", "!", ":")
+    return text[start].isupper() and text != text.upper() and is_inside
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:

@@ -27,7 +27,9 @@ def assert_known(reader: NodeReader, filters: Filters, audience: Audience) -> No
             return
         _assert_among("collection", filters.collection, _values(connection, "collection", audience))
         authors = _values(connection, "author", audience)
-        _assert_among("author", filters.author, authors | {name for name in filters.author if _is_among(name, authors)})
+        lowered = {author.lower() for author in authors}  # filters compare authors whatever their case
+        same = {name for name in filters.author if name.lower() in lowered}
+        _assert_among("author", filters.author, authors | same)
         if filters.document:
             d = documents.c
             rows = connection.execute(select(d.id, d.name, d.title).where(seen_by(audience))).all()
@@ -59,8 +61,3 @@ def _assert_among(what: str, wanted: tuple[str, ...], known: set[str], shown: se
             listed = ", ".join(sorted(offered.values())[:_NAMED]) or "none"
             hint = f"Did you mean {offered[near[0]]!r}?" if near else f"There are: {listed}."
             raise RetrievalError(f"There is no {what} {value!r}.", hint=hint)
-
-
-def _is_among(name: str, names: set[str]) -> bool:
-    """True if a name is one of these, whatever its case, as filters compare authors."""
-    return name.lower() in {each.lower() for each in names}

@@ -6,9 +6,9 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, partial
-from itertools import accumulate, chain, groupby, pairwise
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,15 +63,9 @@ class Postings:
         span = slice(int(self.starts[place]), int(self.starts[place + 1]))
         return self.rows[span], self.counts[span]
 
-    def save(self, folder: Path) -> None:
-        """Write each array to a file in a new folder."""
-        folder.mkdir()
-        for field in fields(self):
-            np.save(folder / f"{field.name}.npy", getattr(self, field.name))
-
     @classmethod
     def load(cls, folder: Path) -> "Postings":
-        """Map the arrays of a folder into memory."""
+        """Map the arrays of a folder, a file each, into memory."""
         mapped = (np.load(folder / f"{field.name}.npy", mmap_mode="r") for field in fields(cls))
         return cls(*(array.view(np.ndarray) for array in mapped))  # a memmap's own indexing is slow
 
@@ -91,11 +85,6 @@ def with_pairs(weights: Mapping[str, float], order: Sequence[str]) -> dict[str, 
         if first in weights and second in weights
     }
     return {**weights, **pairs}
-
-
-def pair_key(first: int, second: int) -> int:
-    """The key of an ordered pair of term ids."""
-    return first << _SECOND | second
 
 
 def pairs_of(nodes: Sequence[Sequence[Sequence[int]]]) -> tuple[Integers, Integers]:
@@ -120,7 +109,6 @@ def pairs_of(nodes: Sequence[Sequence[Sequence[int]]]) -> tuple[Integers, Intege
 
 FORMAT = 3  # of a saved part
 _CHECKSUMS = "checksums.json"
-_BLOCK = 1 << 20  # bytes
 
 
 class Segment(NamedTuple):
@@ -156,7 +144,8 @@ class IndexPart:
         Nodes without terms can never be found and are left out.
         """
         ordered = sorted(segments, key=lambda segment: (segment.document_id, segment.node_id))
-        split = [(segment, _fields(segment.terms)) for segment in ordered]
+        parts = ((segment, segment.terms.rpartition("\t")) for segment in ordered)
+        split = [(segment, (header.split(), body.split())) for segment, (header, _, body) in parts]
         kept = [(segment, fields) for segment, fields in split if any(fields)]
         vocabulary: dict[str, int] = {}
         numbered = [
@@ -167,7 +156,7 @@ class IndexPart:
         keys = np.fromiter((term for terms in counted for term in terms), np.int64, count=len(rows))
         return cls(
             [segment.node_id for segment, _ in kept],
-            _spans([segment.document_id for segment, _ in kept]),
+            _spans(Counter(segment.document_id for segment, _ in kept)),
             vocabulary,
             Postings.build(keys, rows, len(kept)),
             Postings.build(*pairs_of(numbered), len(kept)) if pairs else None,
@@ -183,7 +172,7 @@ class IndexPart:
             return self.terms.of(numbers[0])
         if self.pairs is None or -1 in numbers:
             return self.terms.rows[:0], self.terms.counts[:0]
-        return self.pairs.of(pair_key(*numbers))
+        return self.pairs.of(numbers[0] << _SECOND | numbers[1])
 
     @cached_property
     def row(self) -> Mapping[str, int]:
@@ -201,9 +190,11 @@ class IndexPart:
 
     def save(self, folder: Path, mark: Mark) -> None:
         """Write the part to an empty folder, as the index of all nodes at a mark."""
-        self.terms.save(folder / "terms")
-        if self.pairs is not None:
-            self.pairs.save(folder / "pairs")
+        for name, postings in (("terms", self.terms), ("pairs", self.pairs)):
+            if postings is not None:
+                (folder / name).mkdir()
+                for field in fields(postings):
+                    np.save(folder / name / f"{field.name}.npy", getattr(postings, field.name))
         content = {
             "mark": mark,
             "ids": self.ids,
@@ -211,7 +202,7 @@ class IndexPart:
             "vocabulary": list(self.vocabulary),
         }
         (folder / "ids.json").write_text(json.dumps(content))
-        (folder / _CHECKSUMS).write_text(json.dumps(_checksums(folder)))
+        (folder / _CHECKSUMS).write_text(json.dumps(checksums(folder)))
 
     @classmethod
     def load(cls, folder: Path) -> "tuple[IndexPart, Mark]":
@@ -222,13 +213,12 @@ class IndexPart:
         Raises:
             ValueError: If a file is missing or unknown, or does not have its checksum.
         """
-        if json.loads((folder / _CHECKSUMS).read_text()) != _checksums(folder):
+        if json.loads((folder / _CHECKSUMS).read_text()) != checksums(folder):
             raise ValueError(f"The files in {folder} differ from those that were saved.")
         content = json.loads((folder / "ids.json").read_text())
-        ends = np.cumsum(list(content["documents"].values()), dtype=np.int64).tolist()
         part = cls(
             content["ids"],
-            dict(zip(content["documents"], zip([0, *ends], ends, strict=False), strict=True)),
+            _spans(content["documents"]),
             {term: number for number, term in enumerate(content["vocabulary"])},
             Postings.load(folder / "terms"),
             Postings.load(folder / "pairs") if (folder / "pairs").exists() else None,
@@ -236,35 +226,22 @@ class IndexPart:
         return part, Mark(*content["mark"])
 
 
-def _checksums(folder: Path) -> dict[str, int]:
+def checksums(folder: Path) -> dict[str, int]:
     """The CRC-32 of each file of a saved part, by its path in the folder."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != _CHECKSUMS)
-    return {path.relative_to(folder).as_posix(): _crc32(path) for path in files}
+    return {path.relative_to(folder).as_posix(): zlib.crc32(np.memmap(path, np.uint8, "r").data) for path in files}
 
 
-def _crc32(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        for block in iter(partial(file.read, _BLOCK), b""):
-            checksum = zlib.crc32(block, checksum)
-    return checksum
-
-
-def _fields(terms: str) -> tuple[list[str], list[str]]:
-    header, _, body = terms.rpartition("\t")
-    return header.split(), body.split()
-
-
-def _spans(documents: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The first row of each document and the one after its last."""
-    groups = groupby(enumerate(documents), key=lambda placed: placed[1])
-    rows = {document: [row for row, _ in group] for document, group in groups}
-    return {document: (each[0], each[-1] + 1) for document, each in rows.items()}
+def _spans(sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """The first row of each document and the one after its last, from the number of its rows."""
+    ends = accumulate(sizes.values())
+    return {document: (end - size, end) for (document, size), end in zip(sizes.items(), ends, strict=True)}
 
 
 Terms = Sequence[str] | Mapping[str, float]
 _NOWHERE = Mark(0, 0)
 _KNOWN_TERMS, _KNOWN_WORDS = 50_000, 5_000  # of an index whose frequencies and spellings are kept
+_FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since a snapshot
 _MERGED = 8  # two deltas are merged if their sizes differ by less than this factor
 
 
@@ -343,7 +320,8 @@ class LexicalIndex:
     @classmethod
     def build(cls, segments: Iterable[Segment], parameters: BM25Parameters, mark: Mark = _NOWHERE) -> "LexicalIndex":
         """Index these nodes; those without terms can never be found and are left out."""
-        return cls(mark, mark, [_Piece(_built_part(segments, parameters))], parameters)
+        part = IndexPart.build(segments, header_weight=parameters.header_weight, pairs=parameters.pair_weight > 0)
+        return cls(mark, mark, [_Piece(part)], parameters)
 
     @classmethod
     def load(cls, folder: Path, parameters: BM25Parameters) -> "LexicalIndex":
@@ -376,38 +354,9 @@ class LexicalIndex:
         while deltas and len(deltas[-1].segments) <= _MERGED * len(added):
             added = (*deltas.pop().segments, *added)
         if added:
-            deltas.append(_Piece(_built_part(added, self.parameters), segments=added))
+            (delta,) = LexicalIndex.build(added, self.parameters)._pieces
+            deltas.append(replace(delta, segments=added))
         return LexicalIndex(mark, self.base_mark, [base, *deltas], self.parameters)
-
-    def holds_as(self, other: "LexicalIndex") -> bool:
-        """True if both have the same nodes with the same counts; snapshot and deltas may differ."""
-        nodes, terms = other._numbered()
-        return nodes.keys() == self._numbered()[0].keys() and all(
-            np.array_equal(*both) for both in zip(self._counts(nodes, terms), other._counts(nodes, terms), strict=True)
-        )
-
-    def _numbered(self) -> tuple[dict[str, int], dict[str, int]]:
-        """A number for each present node, and for each term."""
-        ids = chain.from_iterable(
-            (node_id for node_id, row in piece.part.row.items() if piece.gone is None or not piece.gone[row])
-            for piece in self._pieces
-        )
-        terms = chain.from_iterable(piece.part.vocabulary for piece in self._pieces)
-        return {node_id: place for place, node_id in enumerate(ids)}, {term: place for place, term in enumerate(terms)}
-
-    def _counts(self, nodes: Mapping[str, int], terms: Mapping[str, int]) -> tuple[Integers, Integers, Counts]:
-        """(term, node, count) of each present posting, by these numbers, sorted; -1 for an unknown term."""
-        columns: list[tuple[Integers, Integers, Counts]] = []
-        for piece in self._pieces:
-            postings = piece.part.terms
-            node_of = np.array([nodes.get(node_id, -1) for node_id in piece.part.ids], dtype=np.int64)
-            term_of = np.array([terms.get(term, -1) for term in piece.part.vocabulary], dtype=np.int64)
-            left = slice(None) if piece.gone is None else ~piece.gone[postings.rows]
-            keys = np.repeat(term_of[postings.keys], np.diff(postings.starts))
-            columns.append((keys[left], node_of[postings.rows][left], postings.counts[left]))
-        keys, rows, counts = (np.concatenate(column) for column in zip(*columns, strict=True))
-        order = np.lexsort((rows, keys))
-        return keys[order], rows[order], counts[order]
 
     def __len__(self) -> int:
         return self._count
@@ -418,15 +367,15 @@ class LexicalIndex:
         return self.mark.version
 
     @property
-    def base_size(self) -> int:
-        """The number of nodes of the snapshot."""
-        return len(self._pieces[0].part)
-
-    @property
     def behind(self) -> int:
         """The number of nodes that were removed from or added to the snapshot."""
         base, *deltas = self._pieces
         return base.missing() + sum(len(piece.part) - piece.missing() for piece in deltas)
+
+    @property
+    def is_far(self) -> bool:
+        """True if so much changed since the snapshot that a new one is due: 200 nodes, then a tenth, at most 2,000."""
+        return self.behind > max(_FEW, min(_MANY, int(len(self._pieces[0].part) * _SHARE)))
 
     def document_frequency(self, term: str) -> int:
         """The number of nodes with a term."""
@@ -482,7 +431,8 @@ class LexicalIndex:
     def _scores(self, terms: Terms) -> NDArray[np.float32]:
         """BM25 of every row; 0 if no term matches, or the node is gone."""
         total = np.zeros(self._starts[-1], dtype=np.float32)
-        for term, weight in _weights(terms).items():
+        weights = terms if isinstance(terms, Mapping) else with_pairs(Counter(terms), terms)
+        for term, weight in weights.items():
             paired = " " in term
             if paired and self.parameters.pair_weight <= 0:
                 continue
@@ -513,11 +463,3 @@ class LexicalIndex:
     def _id(self, row: int) -> str:
         place = next(place for place in reversed(range(len(self._pieces))) if self._starts[place] <= row)
         return self._pieces[place].part.ids[row - self._starts[place]]
-
-
-def _built_part(segments: Iterable[Segment], parameters: BM25Parameters) -> IndexPart:
-    return IndexPart.build(segments, header_weight=parameters.header_weight, pairs=parameters.pair_weight > 0)
-
-
-def _weights(terms: Terms) -> Mapping[str, float]:
-    return terms if isinstance(terms, Mapping) else with_pairs(Counter(terms), terms)

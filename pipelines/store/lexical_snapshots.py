@@ -1,14 +1,14 @@
 """The BM25 indexes that are in step with the database, and the snapshots of them that are kept on disk."""
 
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
-from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment
+from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, checksums
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.types import Audience
@@ -16,8 +16,6 @@ from pipelines.types import Audience
 _KEPT = 2  # snapshots of one shape: the newest, and one that another process may be reading
 _KEPT_IN_ALL = 12  # an evaluation uses many parameters
 _CACHED = 8  # indexes at different marks, for the questions in progress
-_FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since a snapshot: 200, then a tenth, at most 2,000
-
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
 
 
@@ -40,7 +38,7 @@ class LexicalIndexes:
     def current(self, audience: Audience) -> LexicalIndex:
         """The index of the corpus as it is now, or in the open read snapshot."""
         index = self._look(audience)
-        if _is_far(index) and not self._building[audience].locked():
+        if index.is_far and not self._building[audience].locked():
             threading.Thread(
                 target=self._refresh_quietly, args=(audience,), name="lexical snapshot", daemon=True
             ).start()
@@ -50,17 +48,16 @@ class LexicalIndexes:
         """The index of the corpus as it is now, with a new snapshot if much has changed since the last one."""
         with self._building[audience]:
             index = self._look(audience)
-            if _is_far(index):  # another process may have saved a newer snapshot
+            if index.is_far:  # another process may have saved a newer snapshot
                 newer = (path for path, version in self._saved(audience) if version > index.base_mark.version)
                 if found := next(filter(None, map(self._load, newer)), None):
                     with self._stepping[audience]:
                         self._cached[audience].append(found)
                     index = self._look(audience)
-            if not _is_far(index):
+            if not index.is_far:
                 return index
             with self._corpus.read_snapshot() as snapshot:
-                segments = self._corpus.segments(audience)
-            index = self._built(audience, segments, snapshot)
+                index = self.build(audience, snapshot)
         try:
             self._corpus.forget_changes()
         except FootnoteError as error:
@@ -68,13 +65,15 @@ class LexicalIndexes:
         return index
 
     def examine(self) -> tuple[list[Path], list[Path]]:
-        """The snapshots on disk, and those of them that are damaged or differ from the database."""
+        """The snapshots on disk, and those of them that are damaged or differ from the database.
+
+        One of the present state is compared with a new build; one of an earlier state only with its own checksums.
+        """
         saved: list[Path] = []
         wrong: list[Path] = []
         audiences: tuple[Audience, ...] = ("owner", "visitor")
         for audience in audiences:
-            with self._corpus.read_snapshot() as snapshot:
-                segments: list[Segment] | None = None
+            with self._corpus.read_snapshot() as snapshot, tempfile.TemporaryDirectory() as scratch:
                 for path, _ in self._saved(audience):
                     saved.append(path)
                     try:
@@ -82,14 +81,11 @@ class LexicalIndexes:
                     except _UNREADABLE:
                         wrong.append(path)
                         continue
-                    if (changed := self._corpus.changed_since(index.mark)) is None:
-                        continue  # no search goes on from it
-                    if segments is None:
-                        segments = self._corpus.segments(audience)
-                    new = [segment for segment in segments if segment.document_id in changed]
-                    expected = LexicalIndex.build(segments, replace(self.parameters, pair_weight=0.0))
-                    if not index.stepped(snapshot.mark, changed, new).holds_as(expected):
-                        wrong.append(path)
+                    if index.mark == snapshot.mark:
+                        anew = Path(scratch) / path.name
+                        LexicalIndex.build(self._corpus.segments(audience), self.parameters, index.mark).save(anew)
+                        if checksums(anew) != checksums(path):
+                            wrong.append(path)
         return saved, wrong
 
     def repair(self) -> None:
@@ -110,7 +106,7 @@ class LexicalIndexes:
                     self._cache(audience, index, snapshot)
                     return index
                 self._cached[audience] = [other for other in self._cached[audience] if other is not start]
-            return self._built(audience, self._corpus.segments(audience), snapshot)
+            return self.build(audience, snapshot)
 
     def _candidates(self, audience: Audience, mark: Mark) -> Iterator[LexicalIndex]:
         """The indexes to start from, best first: the cached ones by snapshot and mark, then those on disk."""
@@ -128,10 +124,11 @@ class LexicalIndexes:
         if changed is None:
             return None
         stepped = index.stepped(snapshot.mark, changed, self._corpus.segments(audience, changed))
-        return stepped if index in self._cached[audience] or not _is_far(stepped) else None
+        return stepped if index in self._cached[audience] or not stepped.is_far else None
 
-    def _built(self, audience: Audience, segments: list[Segment], snapshot: ReadSnapshot) -> LexicalIndex:
-        index = LexicalIndex.build(segments, self.parameters, snapshot.mark)
+    def build(self, audience: Audience, snapshot: ReadSnapshot) -> LexicalIndex:
+        """Build the index of all nodes at a read snapshot, and save it."""
+        index = LexicalIndex.build(self._corpus.segments(audience), self.parameters, snapshot.mark)
         if snapshot.failed:
             return index
         self._cache(audience, index, snapshot)
@@ -178,7 +175,3 @@ class LexicalIndexes:
         old = [path for path in newest if path.name.startswith(shape)][_KEPT:]
         for path in {*old, *newest[_KEPT_IN_ALL:]} - {keep}:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_far(index: LexicalIndex) -> bool:
-    return index.behind > max(_FEW, min(_MANY, int(index.base_size * _SHARE)))

@@ -50,7 +50,13 @@ def signatures(hashed: Sequence[NDArray[np.uint32]]) -> list[Signature | None]:
     long for a set. Source: Broder, SEQUENCES 1997, doi:10.1109/SEQUEN.1997.666900.
     """
     factors, offsets = _permutations()
-    return [(_mixed(each)[:, None] * factors + offsets).min(axis=0) if len(each) else None for each in hashed]
+    found: list[Signature | None] = []
+    for each in hashed:  # the last step of MurmurHash3, which spreads similar numbers, and the permutations
+        mixed = (each ^ (each >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+        mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+        mixed ^= mixed >> np.uint32(16)
+        found.append((mixed[:, None] * factors + offsets).min(axis=0) if len(each) else None)
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -59,13 +65,6 @@ def _permutations() -> tuple[Signature, Signature]:
     drawn = np.random.RandomState(_SEED)
     factors = drawn.randint(0, 1 << 31, PERMUTATIONS, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
     return factors, drawn.randint(0, 1 << 32, PERMUTATIONS, dtype=np.uint32)
-
-
-def _mixed(hashes: Signature) -> Signature:
-    """The hashes after the last step of MurmurHash3, which spreads similar numbers."""
-    mixed = (hashes ^ (hashes >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return np.asarray(mixed ^ (mixed >> np.uint32(16)))
 
 
 def joint(parts: Sequence[Signature | None]) -> Signature | None:
@@ -117,14 +116,34 @@ def write_families(connection: Connection, document_ids: Collection[str], member
         members: Their present members, see `members_of`.
     """
     forget_families(connection, document_ids)
-    if members:
-        rows = [
-            {"member": one.id, "kind": one.kind, "document_id": one.document_id, "family": one.id,
-             "signature": one.signature.astype("<u4").tobytes(), "bands": one.bands}
-            for one in members
-        ]  # fmt: skip
-        append_rows(connection, families, rows)
-        _join(connection, document_ids, members)
+    if not members:
+        return
+    rows = [
+        {"member": one.id, "kind": one.kind, "document_id": one.document_id, "family": one.id,
+         "signature": one.signature.astype("<u4").tobytes(), "bands": one.bands}
+        for one in members
+    ]  # fmt: skip
+    append_rows(connection, families, rows)
+    f = families.c
+    sought = sorted({band for member in members for band in member.bands})
+    # As a subquery: with the numbers in sight the planner takes comparing arrays for cheap, and reads all rows.
+    wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
+    elsewhere = f.document_id.not_in(document_ids)
+    near = connection.execute(
+        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), elsewhere)
+    ).all()
+    ties: list[tuple[str, str]] = []
+    for kind, alike in ALIKE.items():
+        new = {member.id: member.signature for member in members if member.kind == kind}
+        for component in components(new, alike):
+            ties += [(min(component), member) for member in component]
+        others = [(row.family, _signature(row.signature)) for row in near if row.kind == kind]
+        table = np.array([signature for _, signature in others], dtype=np.uint32).reshape(len(others), PERMUTATIONS)
+        for member, signature in new.items():
+            ties += [(member, others[place][0]) for place in _copies_of(signature, table, alike)]
+    for group in _connected(ties):
+        if len(group) > 1:
+            _rename(connection, f.family.in_(group), min(group))
 
 
 def members_of(document_id: str, mime: str, nodes: "Sequence[BaseNode]") -> Iterator[Member]:
@@ -163,30 +182,6 @@ def forget_families(connection: Connection, document_ids: Collection[str]) -> No
                 _rename(connection, f.member.in_(component), min(component))
 
 
-def _join(connection: Connection, document_ids: Collection[str], members: Sequence[Member]) -> None:
-    """Join each new member with all families that have a near-copy of it."""
-    f = families.c
-    sought = sorted({band for member in members for band in member.bands})
-    # As a subquery: with the numbers in sight the planner takes comparing arrays for cheap, and reads all rows.
-    wanted = select(cast(sought, ARRAY(BigInteger))).scalar_subquery()
-    elsewhere = f.document_id.not_in(document_ids)
-    rows = connection.execute(
-        select(f.kind, f.family, f.signature).distinct().where(f.bands.op("&&")(wanted), elsewhere)
-    ).all()
-    ties: list[tuple[str, str]] = []
-    for kind, alike in ALIKE.items():
-        new = {member.id: member.signature for member in members if member.kind == kind}
-        for component in components(new, alike):
-            ties += [(min(component), member) for member in component]
-        others = [(row.family, _signature(row.signature)) for row in rows if row.kind == kind]
-        table = _stacked([signature for _, signature in others])
-        for member, signature in new.items():
-            ties += [(member, others[place][0]) for place in _copies_of(signature, table, alike)]
-    for group in _connected(ties):
-        if len(group) > 1:
-            _rename(connection, f.family.in_(group), min(group))
-
-
 def _rename(connection: Connection, which: ColumnElement[bool], name: str) -> None:
     connection.execute(update(families).where(which).values(family=name))
 
@@ -210,10 +205,6 @@ def components(members: Mapping[str, Signature], alike: float) -> list[set[str]]
         for bucket in buckets:
             bucket.append(first)
     return _connected(ties)
-
-
-def _stacked(rows: Sequence[Signature]) -> NDArray[np.uint32]:
-    return np.array(rows, dtype=np.uint32).reshape(len(rows), PERMUTATIONS)
 
 
 def _copies_of(one: Signature, others: Sequence[Signature] | NDArray[np.uint32], alike: float) -> list[int]:

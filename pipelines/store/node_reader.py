@@ -2,23 +2,27 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
-from llama_index.core.vector_stores.utils import metadata_dict_to_node
+from llama_index.core.schema import BaseNode, TextNode
+from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_metadata_dict
+from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Engine,
     Integer,
     Subquery,
+    Table,
     Text,
     and_,
     case,
     cast,
+    exists,
     func,
     or_,
     select,
@@ -27,17 +31,18 @@ from sqlalchemy import (
     union,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
-from pipelines.errors import StoreError
+from pipelines.errors import ConfigError, StoreError
 from pipelines.store import read_snapshot as changes
 from pipelines.store import schema as tables
-from pipelines.store.database import read_rows, reading, translate, writing
+from pipelines.store.database import append_rows, read_rows, reading, translate, writing
 from pipelines.store.documents import SHOWS_LINES, DocumentLinks, document_links, links_of
 from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
 from pipelines.store.near_duplicates import families_of
-from pipelines.store.node_table import NodeTable
+from pipelines.store.node_table import FILTER_COLUMNS, Vectors, Windows, hnsw_statement, pooled, stored_dimension
 from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
 from pipelines.store.tokens import TOKENISER_VERSION, node_terms, tokenise
 from pipelines.text import searchable
@@ -47,22 +52,117 @@ EXACT_BELOW = 5000
 _KEPT_NODES, _KEPT_ROWS = 4_000, 20_000
 
 
-class NodeReader(NodeTable):
-    """Reads the nodes of one embedding model; no read can be made without filters and an audience."""
+class NodeReader(PGVectorStore):
+    """Reads the nodes of one embedding model; no read can be made without filters and an audience.
 
+    They are in two tables: PGVectorStore's own holds node_id, text, metadata_ and the pooled embedding; the other one
+    holds the vectors that are searched, which are deleted with their node.
+    """
+
+    _windows: Table = PrivateAttr()
+    _versions_kept: int = PrivateAttr(default=5)
     _kept: KeptById[TextNode] = PrivateAttr(default_factory=lambda: KeptById(_KEPT_NODES))
     _families: KeptById[str] = PrivateAttr(default_factory=lambda: KeptById(_KEPT_ROWS))
     _links: defaultdict[Audience, KeptById[DocumentLinks]] = PrivateAttr(
         default_factory=lambda: defaultdict(lambda: KeptById[DocumentLinks](_KEPT_ROWS))
     )
 
-    def dense(
-        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
-    ) -> list[NodeWithScore]:
-        """The k nodes nearest to `vector`, as `nearest` finds them."""
-        ranked = self.nearest(vector, k, look=look, filters=filters, audience=audience)
-        nodes = self.nodes([node_id for node_id, _ in ranked], filters=filters, audience=audience)
-        return [NodeWithScore(node=nodes[node_id], score=score) for node_id, score in ranked if node_id in nodes]
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex knows the class."""
+        return cls.__name__
+
+    @classmethod
+    def from_params(cls, *args: Any, **kwargs: Any) -> PGVectorStore:
+        """Refused: a node table belongs to an embedding model in a migrated database.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError("A Footnote store has no from_params.", hint="Use build_vector_store.")
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the database; the store never disposes of it."""
+        assert self._engine is not None
+        return self._engine
+
+    @property
+    def client(self) -> Engine:
+        """The engine, under LlamaIndex's name."""
+        return self.engine
+
+    @property
+    def table(self) -> str:
+        """The name of the node table, without PGVectorStore's `data_` prefix."""
+        return self.table_name
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the vectors."""
+        return self.embed_dim
+
+    @property
+    def versions_kept(self) -> int:
+        """The number of versions of a document that are kept for undo."""
+        return self._versions_kept
+
+    @property
+    def _nodes(self) -> Table:
+        nodes: Table = self._table_class.__table__
+        return nodes
+
+    def append(self, connection: Connection, written: Sequence[tuple[TextNode, Vectors]], windows: Windows) -> None:
+        """Add nodes, each under the mean of its windows' vectors, and the windows that are searched.
+
+        The rows are those that PGVectorStore would write.
+        """
+        nodes = [
+            {
+                "node_id": node.node_id,
+                "text": node.get_content(),
+                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self.flat_metadata),
+                "embedding": pooled(vectors),
+            }
+            for node, vectors in written
+        ]
+        append_rows(connection, self._nodes, nodes)
+        append_rows(connection, self._windows, windows)
+
+    def ensure(self, provider: str, model: str) -> None:
+        """Make the tables and their indexes when they are missing; safe from several processes.
+
+        Raises:
+            ConfigError: If they hold vectors of another dimension.
+        """
+        name = self._nodes.name
+        with self.engine.begin() as connection:
+            stored = stored_dimension(connection, self.table)
+            if stored not in (None, self.dimension):
+                raise ConfigError(
+                    f"The table {name} holds vectors of {stored} dimensions, and the model gives {self.dimension}.",
+                    hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={stored}, or change FOOTNOTE_EMBEDDING__MODEL.",
+                )
+            if stored is not None:
+                return
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": name})
+            self._nodes.create(connection, checkfirst=True)
+            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {name}_id ON {name} (node_id)"))
+            self._windows.create(connection, checkfirst=True)
+            connection.execute(text(hnsw_statement(self.table, self.dimension)))
+            for key in FILTER_COLUMNS:
+                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {name}_{key} ON {name} ((metadata_ ->> '{key}'))"))
+            connection.execute(
+                upsert(tables.embedding_models)
+                .values(
+                    node_table=self.table,
+                    provider=provider,
+                    model=model,
+                    dimension=self.dimension,
+                    active=~exists().where(tables.embedding_models.c.active),
+                )
+                .on_conflict_do_nothing()
+            )
 
     def nearest(
         self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
@@ -85,7 +185,7 @@ class NodeReader(NodeTable):
             statement = statement.join(self._nodes, windows.node_id == nodes.node_id).where(condition)
         best: dict[str, float] = {}
         rows, reach = 2 * k, min(max(look, k, 1), 1000)  # several windows of a node may be near
-        with self._reading("searching by vector") as connection:
+        with reading(self.engine, "searching by vector") as connection:
             snapshot = open_snapshot(self.engine)
             if snapshot is None or snapshot.look != reach:
                 connection.execute(text("SELECT set_config('hnsw.ef_search', :look, true)"), {"look": str(reach)})
@@ -116,7 +216,7 @@ class NodeReader(NodeTable):
                 return self.fetch(node_ids, filters=filters, audience=audience)
             found = self._kept.known(snapshot, node_ids)
             if missing := [node_id for node_id in node_ids if node_id not in found]:
-                with self._reading("fetching nodes") as connection:
+                with reading(self.engine, "fetching nodes") as connection:
                     rows = connection.execute(self._with_documents(missing, audience)).all()
                 fresh = {row.node_id: read_node(row) for row in rows}
                 families = {row.node_id: row.own or "" for row in rows}
@@ -159,40 +259,24 @@ class NodeReader(NodeTable):
         """The names and links of documents by id; one that this audience must not see is missing."""
 
         def read(missing: list[str]) -> dict[str, DocumentLinks]:
-            with self._reading("reading where documents are") as connection:
+            with reading(self.engine, "reading where documents are") as connection:
                 return document_links(connection, missing, audience)
 
         with self.read_snapshot() as snapshot:
             return self._links[audience].current(snapshot, document_ids, read)
 
-    def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        """The cosine similarity (-1..1) of each of these nodes' nearest window to `vector`; gone nodes are missing.
+    def similarities(self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str]) -> list[dict[str, float]]:
+        """By vector, the cosine similarity (-1..1) of each of these nodes' nearest window; gone nodes are missing.
 
         Takes no filters: the caller has the ids from reads that did.
         """
-        return self.compared([vector], node_ids)[0]
-
-    def compared(self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str]) -> list[dict[str, float]]:
-        """The `similarities` of these nodes to each of the vectors."""
         windows = self._windows.c
         distances = [func.min(windows.embedding.cosine_distance(vector)) for vector in vectors]
         wanted = windows.node_id == func.any(cast(list(node_ids), ARRAY(Text)))
         statement = select(windows.node_id, *distances).where(wanted).group_by(windows.node_id)
-        with self._reading("comparing vectors") as connection:
+        with reading(self.engine, "comparing vectors") as connection:
             rows = connection.execute(statement).all()
         return [{row[0]: 1.0 - float(row[place]) for row in rows} for place in range(1, len(vectors) + 1)]
-
-    def vectors(self, node_ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The mean vector (d,) of each of these nodes' windows, of length 1; gone nodes are missing.
-
-        Takes no filters: the caller has the ids from reads that did.
-        """
-        windows = self._windows.c
-        statement = select(windows.node_id, windows.embedding).where(windows.node_id.in_(list(node_ids)))
-        sums: dict[str, NDArray[np.float32]] = {}
-        for row in read_rows(self.engine, "reading vectors", statement):
-            sums[row.node_id] = sums.get(row.node_id, 0.0) + np.asarray(as_floats(row.embedding), dtype=np.float32)
-        return {node_id: total / (np.linalg.norm(total) or 1.0) for node_id, total in sums.items()}
 
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
         """The nodes of these ids that this audience may see; ids that are gone are missing."""
@@ -204,7 +288,7 @@ class NodeReader(NodeTable):
 
     def kinds(self) -> set[str]:
         """The kinds of the stored nodes."""
-        with self._reading("reading the kinds of nodes") as connection:
+        with reading(self.engine, "reading the kinds of nodes") as connection:
             return set(connection.execute(select(self._key("kind")).distinct()).scalars())
 
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
@@ -304,7 +388,7 @@ class NodeReader(NodeTable):
 
     def changed_since(self, mark: Mark) -> frozenset[str] | None:
         """The documents that changed since; None if that is not known."""
-        with self.read_snapshot() as snapshot, self._reading("reading what changed") as connection:
+        with self.read_snapshot() as snapshot, reading(self.engine, "reading what changed") as connection:
             return changes.changed_since(connection, mark, snapshot.mark)
 
     def forget_changes(self) -> None:
@@ -338,9 +422,6 @@ class NodeReader(NodeTable):
 
     def _select(self) -> Any:
         return select(self._nodes.c.node_id, self._nodes.c.text, self._nodes.c.metadata_)
-
-    def _reading(self, doing: str) -> AbstractContextManager[Connection]:
-        return reading(self.engine, doing)
 
 
 def segment(node: BaseNode, mime: str) -> str:

@@ -10,12 +10,8 @@ from string import ascii_lowercase, digits
 from typing import Any
 
 import numpy as np
-from llama_index.core.schema import TextNode
-from llama_index.core.vector_stores.utils import node_to_metadata_dict
-from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import HALFVEC, Vector
-from pydantic import PrivateAttr
 from sqlalchemy import (
     Column,
     Connection,
@@ -26,7 +22,6 @@ from sqlalchemy import (
     String,
     Table,
     column,
-    exists,
     func,
     literal,
     select,
@@ -34,18 +29,16 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
-from pipelines.errors import ConfigError, StoreError
+from pipelines.errors import StoreError
 from pipelines.observe import log
-from pipelines.store import schema as tables
-from pipelines.store.database import append_rows, writing
+from pipelines.store.database import writing
 
 HALFVEC_ABOVE = 2000  # an HNSW index takes at most 2,000 dimensions as float4, 4,000 as halfvec
 Vectors = NDArray[np.float32]  # (windows, dimension)
 Windows = Sequence[Mapping[str, Any]]  # rows: node_id, place among the node's windows, embedding
-_FILTER_COLUMNS = ("document_id", "collection", "category", "kind", "year")
+FILTER_COLUMNS = ("document_id", "collection", "category", "kind", "year")
 _IN_NAME = frozenset(f"{ascii_lowercase}{digits}_")
 _MAX_NAME = 50
 
@@ -92,144 +85,21 @@ def _vector(dimension: int) -> HALFVEC | Vector:
     return HALFVEC(dimension) if dimension > HALFVEC_ABOVE else Vector(dimension)
 
 
+def windows_table(nodes: Table, dimension: int) -> Table:
+    """The table of the vectors of the nodes in a table of PGVectorStore's."""
+    return Table(
+        f"{nodes.name.removeprefix('data_')}_windows",
+        MetaData(),
+        Column("node_id", String, ForeignKey(nodes.c.node_id, ondelete="CASCADE"), primary_key=True),
+        Column("place", SmallInteger, primary_key=True),
+        Column("embedding", _vector(dimension), nullable=False),
+    )
+
+
 def pooled(vectors: Vectors) -> NDArray[np.float32]:
     """The direction of the mean of a node's vectors."""
     mean = vectors.mean(axis=0)
     return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=np.float32)
-
-
-class NodeTable(PGVectorStore):
-    """The two tables of one model's nodes.
-
-    PGVectorStore's own holds node_id, text, metadata_ and the pooled embedding; the other one holds the vectors that
-    are searched, which are deleted with their node.
-    """
-
-    _windows: Table = PrivateAttr()
-    _versions_kept: int = PrivateAttr(default=5)
-
-    def __init__(self, engine: Engine, table: str, dimension: int) -> None:
-        super().__init__(
-            table_name=checked(table),
-            embed_dim=dimension,
-            perform_setup=False,
-            use_jsonb=True,
-            use_halfvec=dimension > HALFVEC_ABOVE,
-        )
-        self._engine = engine
-        self._windows = Table(
-            f"{table}_windows",
-            MetaData(),
-            Column("node_id", String, ForeignKey(self._nodes.c.node_id, ondelete="CASCADE"), primary_key=True),
-            Column("place", SmallInteger, primary_key=True),
-            Column("embedding", _vector(dimension), nullable=False),
-        )
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex knows the class."""
-        return cls.__name__
-
-    @classmethod
-    def from_params(cls, *args: Any, **kwargs: Any) -> PGVectorStore:
-        """Refused: a node table belongs to an embedding model in a migrated database.
-
-        Raises:
-            ConfigError: Always.
-        """
-        raise ConfigError("A Footnote store has no from_params.", hint="Use build_vector_store.")
-
-    @property
-    def engine(self) -> Engine:
-        """The engine of the database; the store never disposes of it."""
-        assert self._engine is not None
-        return self._engine
-
-    @property
-    def client(self) -> Engine:
-        """The engine, under LlamaIndex's name."""
-        return self.engine
-
-    @property
-    def table(self) -> str:
-        """The name of the node table, without PGVectorStore's `data_` prefix."""
-        return self.table_name
-
-    @property
-    def dimension(self) -> int:
-        """The dimension of the vectors."""
-        return self.embed_dim
-
-    @property
-    def versions_kept(self) -> int:
-        """The number of versions of a document that are kept for undo."""
-        return self._versions_kept
-
-    @property
-    def _nodes(self) -> Table:
-        nodes: Table = self._table_class.__table__
-        return nodes
-
-    def append(self, connection: Connection, written: Sequence[tuple[TextNode, Vectors]], windows: Windows) -> None:
-        """Add nodes, each under the mean of its windows' vectors, and the windows that are searched.
-
-        The rows are those that PGVectorStore would write.
-        """
-        nodes = [
-            {
-                "node_id": node.node_id,
-                "text": node.get_content(),
-                "metadata_": node_to_metadata_dict(node, remove_text=True, flat_metadata=self.flat_metadata),
-                "embedding": pooled(vectors),
-            }
-            for node, vectors in written
-        ]
-        append_rows(connection, self._nodes, nodes)
-        append_rows(connection, self._windows, windows)
-
-    def ensure(self, provider: str, model: str) -> None:
-        """Make the tables and their indexes when they are missing; safe from several processes.
-
-        Raises:
-            ConfigError: If they hold vectors of another dimension.
-        """
-        name = self._nodes.name
-        with self.engine.begin() as connection:
-            if self._assert_dimension(connection):
-                return
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:t, 0))"), {"t": name})
-            self._nodes.create(connection, checkfirst=True)
-            connection.execute(text(f"CREATE UNIQUE INDEX IF NOT EXISTS {name}_id ON {name} (node_id)"))
-            self._windows.create(connection, checkfirst=True)
-            connection.execute(text(hnsw_statement(self.table, self.dimension)))
-            for key in _FILTER_COLUMNS:
-                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {name}_{key} ON {name} ((metadata_ ->> '{key}'))"))
-            connection.execute(
-                upsert(tables.embedding_models)
-                .values(
-                    node_table=self.table,
-                    provider=provider,
-                    model=model,
-                    dimension=self.dimension,
-                    active=~exists().where(tables.embedding_models.c.active),
-                )
-                .on_conflict_do_nothing()
-            )
-
-    def _assert_dimension(self, connection: Connection) -> bool:
-        """True if the table exists.
-
-        Raises:
-            ConfigError: If it holds vectors of another dimension.
-        """
-        stored = stored_dimension(connection, self.table)
-        if stored is not None and stored != self.dimension:
-            raise ConfigError(
-                f"The table {self._nodes.name} holds vectors of {stored} dimensions, and the model gives "
-                f"{self.dimension}.",
-                hint=f"Set FOOTNOTE_EMBEDDING__DIMENSION={stored}, or change FOOTNOTE_EMBEDDING__MODEL.",
-            )
-        return stored is not None
 
 
 def stored_dimension(connection: Connection, table: str) -> int | None:

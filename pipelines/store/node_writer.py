@@ -1,13 +1,12 @@
 """Every write of documents with their nodes and all that is derived from them, each one transaction."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.schema import BaseNode, TextNode
-from sqlalchemy import ColumnElement, Connection, Integer, String, case, cast, delete, func, update
+from sqlalchemy import ColumnElement, Connection, Integer, String, case, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 
 from pipelines.errors import StoreError
@@ -24,6 +23,7 @@ from pipelines.store.node_table import Vectors, node_rows
 from pipelines.store.tokens import TOKENISER_VERSION
 from pipelines.types import Document
 
+_AS_READ = ("content_sha", "meta_sha", "source", "name", "ingested_at")
 NODE_METADATA_OF_DOCUMENT = ("collection", "category", "subcategory", "visibility", "source", "title")
 Within = Callable[[Connection, Mapping[str, int | None]], None]  # given the id of the kept version, by document
 Check = Callable[[Connection, Sequence[str]], None]  # given locked documents; raises an error to refuse them
@@ -69,9 +69,16 @@ class PreparedRows(NamedTuple):
     members: Sequence[Member]
 
 
+def metadata_of_document(document: Document) -> dict[str, Any]:
+    """The metadata that every node has of its document."""
+    written = document.ingested_at.isoformat() if document.ingested_at else ""
+    shared = {name: getattr(document, name) for name in (*NODE_METADATA_OF_DOCUMENT, "mime")}
+    return {"document_id": document.id, "ingested_at": written, **shared}
+
+
 def replace_documents(
     store: NodeReader, new: Sequence[Replacement], within: Within | None = None, check: Check | None = None
-) -> dict[str, int]:
+) -> list[str]:
     """Write new versions of documents with their nodes in one transaction; the old versions are kept for undo.
 
     Args:
@@ -81,8 +88,7 @@ def replace_documents(
         check: Called with the documents that are about to be written.
 
     Returns:
-        The number of nodes of each document that was written; another process had already written the others
-        equally.
+        The ids of the documents that were written; another process had already written the others equally.
 
     Raises:
         StoreError: If a span, an id or a vector breaks the contract, or the database refuses; nothing is written.
@@ -100,7 +106,7 @@ def replace_documents(
             if check:
                 check(connection, [each.new.document.id for each in changed])
             write_locked(store, connection, changed, within)
-    return {each.new.document.id: len(each.new.nodes) for each in changed}
+    return [each.new.document.id for each in changed]
 
 
 def prepare_rows(store: NodeReader, new: Replacement) -> PreparedRows:
@@ -161,7 +167,7 @@ def index_document(store: NodeReader, new: Replacement) -> bool:
     with writing(store.engine, f"writing {new.document.name} for another embedding model") as connection:
         lock_documents(connection, [new.document.id])
         assert_inactive(connection, store.table)
-        if not document_rows.is_as_read(connection, new.document):
+        if not document_rows.has_values(connection, new.document, _AS_READ):
             return False
         _swap_nodes(store, connection, [prepared])
     return True
@@ -197,7 +203,8 @@ def _swap_nodes(store: NodeReader, connection: Connection, prepared: Sequence[Pr
          "characters": sum(map(len, one.document.text.split()))}
         for one in new
     ]  # fmt: skip
-    document_rows.write_indexes(connection, store.table, rows)
+    document_rows.delete_indexes(connection, [one.document.id for one in new], store.table)
+    append_rows(connection, tables.document_indexes, rows)
 
 
 def _drop_elsewhere(store: NodeReader, connection: Connection, document_ids: Sequence[str]) -> None:
@@ -207,24 +214,21 @@ def _drop_elsewhere(store: NodeReader, connection: Connection, document_ids: Seq
         document_rows.delete_indexes(connection, document_ids, other)
 
 
-def _delete_nodes(connection: Connection, document_ids: Sequence[str], node_table: str) -> Counter[str]:
-    """Delete the nodes of documents, and count them by document."""
+def _delete_nodes(connection: Connection, document_ids: Sequence[str], node_table: str) -> None:
     segments = tables.lexical_segments
     connection.execute(
         delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
     )
     rows = node_rows(node_table)
-    owner = rows.c.metadata_["document_id"].astext
-    return Counter(connection.execute(delete(rows).where(owner.in_(document_ids)).returning(owner)).scalars())
+    connection.execute(delete(rows).where(rows.c.metadata_["document_id"].astext.in_(document_ids)))
 
 
 def remove_documents(
     store: NodeReader, document_ids: Sequence[str], within: Within | None = None, check: Check | None = None
-) -> dict[str, int]:
+) -> list[str]:
     """Delete documents with their nodes in every table, in one transaction; their versions are kept for undo.
 
-    Returns:
-        The number of nodes in this table of each document that was stored.
+    Returns the ids of those that were stored.
     """
     count = f"{len(document_ids)} documents"
     named = f"document {document_ids[0]}" if len(document_ids) == 1 else count
@@ -233,42 +237,44 @@ def remove_documents(
         stored = list(document_rows.written_at(connection, document_ids))
         if check:
             check(connection, stored)
-        return remove_locked(store, connection, stored, within)
+        remove_locked(store, connection, stored, within)
+    return stored
 
 
-def remove_locked(
-    store: NodeReader, connection: Connection, stored: Sequence[str], within: Within | None
-) -> dict[str, int]:
-    """Delete locked documents that are stored."""
-    deleted = {each: _delete_nodes(connection, stored, each) for each in every_table(connection)}
-    if stored:
-        forget_families(connection, stored)
-        forget_headers(connection, stored)
-        versions = document_rows.delete_documents(connection, stored, keep=store.versions_kept)
-        _finish(store, connection, versions, within)
-    return {each: deleted.get(store.table, Counter[str]())[each] for each in stored}
+def remove_locked(store: NodeReader, connection: Connection, stored: Sequence[str], within: Within | None) -> None:
+    """Delete locked documents that are stored, with their index rows and segments."""
+    if not stored:
+        return
+    for each in every_table(connection):
+        _delete_nodes(connection, stored, each)
+    forget_families(connection, stored)
+    forget_headers(connection, stored)
+    versions = {each: document_rows.keep_version(connection, each, store.versions_kept) for each in stored}
+    connection.execute(delete(tables.documents).where(tables.documents.c.id.in_(stored)))
+    _finish(store, connection, versions, within)
 
 
 def update_metadata(
     store: NodeReader, document: Document, within: Within | None = None, check: Check | None = None
-) -> dict[str, int]:
+) -> list[str]:
     """Write a document's metadata to its row and its nodes, in one transaction; vectors stay.
 
     Both copies of a node's metadata are changed: the columns that filters read, and LlamaIndex's own node. Line
     numbers move with the first line of the text.
 
-    Returns:
-        Its number of nodes; empty, with nothing written, if another process had already written just this.
+    Returns its id, or nothing if another process had already written just this.
     """
     rows = node_rows(store.table)
     inner = cast(rows.c.metadata_["_node_content"].astext, JSONB)
     with writing(store.engine, f"updating {document.name}") as connection:
         lock_documents(connection, [document.id])
-        if document_rows.is_written(connection, document):
-            return {}
+        if document_rows.has_values(connection, document, document_rows.STATE):
+            return []
         if check:
             check(connection, [document.id])
-        facts = _facts_of(document, rows.c.metadata_, document_rows.first_line(connection, document.id))
+        d = tables.documents.c
+        first_line = connection.execute(select(d.first_line).where(d.id == document.id)).scalar() or 1
+        facts = _facts_of(document, rows.c.metadata_, first_line)
         patched = func.jsonb_set(inner, "{metadata}", inner["metadata"].op("||")(facts))
         versions = document_rows.write_documents(connection, [document], keep=store.versions_kept)
         _drop_elsewhere(store, connection, [document.id])
@@ -276,9 +282,9 @@ def update_metadata(
             rows.c.metadata_.op("||")(facts), "{_node_content}", func.to_jsonb(cast(patched, String))
         )
         of_it = rows.c.metadata_["document_id"].astext == document.id
-        changed = connection.execute(update(rows).where(of_it).values(metadata_=whole))
+        connection.execute(update(rows).where(of_it).values(metadata_=whole))
         _finish(store, connection, versions, within)
-    return {document.id: int(changed.rowcount)}
+    return [document.id]
 
 
 def _facts_of(document: Document, stored: ColumnElement[Any], first_line: int) -> ColumnElement[Any]:

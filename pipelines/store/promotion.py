@@ -1,22 +1,23 @@
 """Make another node table the active one, or drop one, while searches and ingests continue."""
 
 import time
-from collections.abc import Callable
 
 from sqlalchemy import Connection, Engine, delete, func, select, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import aliased
 
+from config.settings import Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
 from pipelines.store import schema as tables
 from pipelines.store.audit import miscounted
-from pipelines.store.database import LOCKED_BY_OTHERS, reading, translate
-from pipelines.store.embedding_models import StoredModel, activate, active_table, count_missing, state_of
+from pipelines.store.database import LOCKED_BY_OTHERS, Database, translate, writing
+from pipelines.store.embedding_models import StoredModel, activate, active_table, count_missing
 from pipelines.store.facts import write_facts
 from pipelines.store.near_duplicates import lock_families, members_of, write_families
 from pipelines.store.node_table import checked
 from pipelines.store.node_writer import raise_version
-from pipelines.store.vector_store import FootnoteVectorStore
+from pipelines.store.read_snapshot import read_mark
+from pipelines.store.vector_store import FootnoteVectorStore, build_indexes, build_vector_store
 from pipelines.types import EmbeddingIdentity, Filters
 
 _ALL_NEIGHBOURS = 10**9
@@ -24,18 +25,10 @@ _PATIENCE = 60.0  # seconds that a drop waits for readers
 _LOCK_WAIT = "300ms"  # less than Postgres waits before it ends one of two who wait for each other
 
 
-def promote(
-    store: FootnoteVectorStore, model: EmbeddingIdentity, warm: Callable[[], None], adopt: Callable[[int], None]
-) -> int | None:
-    """Make this store's table the active one in one statement, and return the corpus version since which it is.
+def promote(settings: Settings, database: Database, model: EmbeddingIdentity) -> int | None:
+    """Make a model's table the active one in one statement, and return the corpus version since which it is.
 
-    Searches continue; ingests wait for a short time.
-
-    Args:
-        store: The store of the table.
-        model: Its embedding model, for messages.
-        warm: Builds the indexes that a first search needs from the table.
-        adopt: Called with the corpus version from which on the table is active, to use what `warm` built.
+    The indexes that its first search needs are built just before. Searches continue; ingests wait for it.
 
     Returns:
         None if it is active already.
@@ -43,37 +36,23 @@ def promote(
     Raises:
         ConfigError: If it lacks the current content of a stored document; nothing is changed then.
     """
-    with reading(store.engine, "reading the embedding models") as connection:
-        _assert_complete(connection, store.table, model)
-        before = state_of(connection, store.table)
-    warm()
-    try:
-        with store.engine.begin() as connection:
-            if not _lock_all(connection, store.table, model):
-                return None
-            _assert_complete(connection, store.table, model)
-            if state_of(connection, store.table) != before:
-                warm()
-            _rewrite_derived(connection, store)
-            version = raise_version(connection, [""])  # no document changed
-            activate(connection, store.table, version)
-            adopt(version)
-            return version
-    except DBAPIError as error:
-        raise translate(error, f"promoting {model.label}") from error
-
-
-def _lock_all(connection: Connection, table: str, model: EmbeddingIdentity) -> bool:
-    """Lock what could change before the switch, in the order of all writers; False if the table is active already."""
-    lock_families(connection)
-    models = tables.embedding_models.c
-    row = connection.execute(
-        select(models.active).where(models.node_table == table).with_for_update(key_share=True)
-    ).one_or_none()
-    if row is None:
-        raise ConfigError(f"{model.label} was dropped meanwhile.", hint=f"Run `footnote models add {model.label}`.")
-    connection.execute(select(tables.corpus_version.c.version).with_for_update())
-    return not row.active
+    store = build_vector_store(settings, database, model)
+    table, models = store.table, tables.embedding_models.c
+    with writing(store.engine, f"promoting {model.label}") as connection:
+        lock_families(connection)  # locks are taken in the order of all writers
+        own = select(models.active).where(models.node_table == table).with_for_update(key_share=True)
+        row = connection.execute(own).one_or_none()
+        if row is None:
+            raise ConfigError(f"{model.label} was dropped meanwhile.", hint=f"Run `footnote models add {model.label}`.")
+        if row.active:
+            return None
+        connection.execute(select(tables.corpus_version.c.version).with_for_update())
+        _assert_complete(connection, table, model)
+        _rewrite_derived(connection, store)
+        version = raise_version(connection, [""])  # no document changed
+        activate(connection, table, version)
+        build_indexes(settings, database, store, read_mark(connection))
+    return version
 
 
 def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentity) -> None:
@@ -119,37 +98,28 @@ def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
         ConfigError: If it is active.
         ServiceUnavailable: If others still read it after a minute.
     """
-    patience = time.monotonic() + _PATIENCE
+    label, patience = model.identity.label, time.monotonic() + _PATIENCE
+    models, table = tables.embedding_models, checked(model.table)
     while True:
         try:
             with engine.begin() as connection:
-                _drop(connection, model, cached=cached)
-            break
-        except OperationalError as error:
-            if getattr(error.orig, "pgcode", "") not in LOCKED_BY_OTHERS:
-                raise translate(error, f"dropping {model.identity.label}") from error
-            if time.monotonic() > patience:
-                raise ServiceUnavailable(
-                    f"{model.identity.label} is still in use by a query.", hint="Try again."
-                ) from error
-            time.sleep(0.1)
+                connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _LOCK_WAIT})
+                own = select(models.c.active).where(models.c.node_table == table).with_for_update()
+                if connection.execute(own).scalar():
+                    raise ConfigError(
+                        f"{label} is the active model and cannot be dropped.",
+                        hint="`footnote models promote` another one first.",
+                    )
+                for rows in (tables.lexical_segments, tables.document_indexes, models):
+                    connection.execute(delete(rows).where(rows.c.node_table == table))
+                if cached:
+                    slug, cache = model.identity.slug, tables.embedding_cache
+                    connection.execute(delete(cache).where(cache.c.model.in_((slug, f"{slug}?questions"))))
+                connection.execute(text(f"DROP TABLE IF EXISTS data_{table}, {table}_windows"))
+            return
         except DBAPIError as error:
-            raise translate(error, f"dropping {model.identity.label}") from error
-
-
-def _drop(connection: Connection, model: StoredModel, *, cached: bool) -> None:
-    connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": _LOCK_WAIT})
-    models, table = tables.embedding_models, checked(model.table)
-    active = connection.execute(select(models.c.active).where(models.c.node_table == table).with_for_update()).scalar()
-    if active:
-        raise ConfigError(
-            f"{model.identity.label} is the active model and cannot be dropped.",
-            hint="`footnote models promote` another one first.",
-        )
-    for rows in (tables.lexical_segments, tables.document_indexes):
-        connection.execute(delete(rows).where(rows.c.node_table == table))
-    if cached:
-        slug, cache = model.identity.slug, tables.embedding_cache
-        connection.execute(delete(cache).where(cache.c.model.in_((slug, f"{slug}?questions"))))
-    connection.execute(delete(models).where(models.c.node_table == table))
-    connection.execute(text(f"DROP TABLE IF EXISTS data_{table}, {table}_windows"))
+            if getattr(error.orig, "pgcode", "") not in LOCKED_BY_OTHERS:
+                raise translate(error, f"dropping {label}") from error
+            if time.monotonic() > patience:
+                raise ServiceUnavailable(f"{label} is still in use by a query.", hint="Try again.") from error
+            time.sleep(0.1)

@@ -1,12 +1,12 @@
 """The run log: the start and end of each run, the outcome of each document, and the current failures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Executable, exists, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, exists, func, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from config.sources import kind_of
@@ -22,6 +22,11 @@ from pipelines.types import IngestItem, IngestReport, RunKind, RunState, SourceI
 
 IDS = 2**31  # run ids are below, as they are half of the key of an advisory lock
 LOCK = 0x466F6F74  # with a run's id, the advisory lock that a run holds while it works
+# The ids of the runs whose processes are alive.
+_WORKING = text(
+    "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = :lock AND objsubid = 2 "
+    "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
 
 
 @contextmanager
@@ -37,50 +42,34 @@ def open_run(
     Raises:
         ServiceUnavailable: If the database cannot be reached.
     """
-    listed = [printable(source) for source in sources]
-    started = func.now() - timedelta(seconds=looked)
+    started, runs = func.now() - timedelta(seconds=looked), ingest_runs.c
     row = insert(ingest_runs).values(
-        sources=listed, counts={}, kind=kind, state="running", undoes=undoes, started_at=started
-    )
-    session, run_id = _opened(engine, row.returning(ingest_runs.c.id))
-    try:
-        yield run_id
-    except BaseException:
-        _stop(engine, run_id)
-        raise
-    finally:
-        session.close()
-
-
-def _opened(engine: Engine, row: Executable) -> tuple[Connection, int]:
-    """(a connection that holds the lock of a new run until it is closed, the run's id)."""
+        sources=[printable(source) for source in sources], counts={}, kind=kind, state="running", undoes=undoes,
+        started_at=started,
+    )  # fmt: skip
     try:
         with ExitStack() as opening:
             session = opening.enter_context(engine.connect())
             session.detach()  # so that closing it really ends the session, and its lock
-            run_id = int(session.execute(row).scalar_one())
+            run_id = int(session.execute(row.returning(runs.id)).scalar_one())
             session.execute(text("SELECT pg_advisory_lock(:lock, :run)"), {"lock": LOCK, "run": run_id})
             session.commit()
             opening.pop_all()
     except DBAPIError as error:
         raise translate(error, "opening a run") from error
-    return session, run_id
-
-
-def _stop(engine: Engine, run_id: int) -> None:
-    """Close a run that an error ended, if the database can still be reached."""
-    runs = ingest_runs.c
     try:
-        with writing(engine, "closing a run") as connection:
+        yield run_id
+    except BaseException:
+        with suppress(FootnoteError), writing(engine, "closing a run") as connection:
             counts = counts_by_outcome(connection, [run_id]).get(run_id, {})
             lasted = func.extract("epoch", func.clock_timestamp() - runs.started_at)
+            stopped = update(ingest_runs).where(runs.id == run_id, runs.state == "running")
             connection.execute(
-                update(ingest_runs)
-                .where(runs.id == run_id, runs.state == "running")
-                .values(state="stopped", finished_at=func.clock_timestamp(), seconds=lasted, counts=counts)
+                stopped.values(state="stopped", finished_at=func.clock_timestamp(), seconds=lasted, counts=counts)
             )
-    except FootnoteError as error:
-        log("warning", "the run could not be closed", run=run_id, error=error.message)
+        raise
+    finally:
+        session.close()
 
 
 _DONE = tuple(field.name for field in fields(IngestItem))
@@ -194,11 +183,6 @@ def read_run(engine: Engine, run_id: int) -> dict[str, Any]:
     return {**found, "items": [{**row._mapping, "at": row.at.isoformat()} for row in rows]}
 
 
-def _state(state: str, counts: Mapping[str, int]) -> str:
-    tried = [outcome for outcome, count in counts.items() if count]
-    return "failed" if state == "done" and tried == ["failed"] else state
-
-
 def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str, Any]]:
     runs, item = ingest_runs.c, ingest_items.c
     rows = connection.execute(select(ingest_runs).where(runs.id.in_(run_ids)).order_by(runs.id.desc())).all()
@@ -206,14 +190,22 @@ def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str,
     sums = select(item.run_id, func.sum(item.nodes).label("nodes"), func.sum(item.embedded).label("embedded"))
     made = sums.where(item.run_id.in_(run_ids), item.outcome.in_(("added", "updated"))).group_by(item.run_id)
     work = {row.run_id: row for row in connection.execute(made)}
-    counts, working = counts_by_outcome(connection, run_ids), _working(connection)
+    counts, working = (
+        counts_by_outcome(connection, run_ids),
+        set(connection.execute(_WORKING, {"lock": LOCK}).scalars()),
+    )
+
+    def state(row: Any) -> str:
+        if row.state == "running" and row.id not in working:
+            return "interrupted"
+        tried = [outcome for outcome, count in row.counts.items() if count]
+        return "failed" if row.state == "done" and tried == ["failed"] else str(row.state)
+
     return [
         {
             "id": row.id,
             "kind": row.kind,
-            "state": "interrupted"
-            if row.state == "running" and row.id not in working
-            else _state(row.state, row.counts),
+            "state": state(row),
             "started_at": row.started_at.isoformat(),
             "finished_at": row.finished_at.isoformat() if row.finished_at else None,
             "seconds": row.seconds,
@@ -227,15 +219,6 @@ def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str,
         }
         for row in rows
     ]
-
-
-def _working(connection: Connection) -> set[int]:
-    """The ids of the runs whose processes are alive."""
-    locks = text(
-        "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = :lock AND objsubid = 2 "
-        "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-    )
-    return set(connection.execute(locks, {"lock": LOCK}).scalars())
 
 
 @dataclass(frozen=True, slots=True)

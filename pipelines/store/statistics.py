@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, select, text
+from sqlalchemy import Engine, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.store.database import read_rows, reading, writing
@@ -23,37 +23,30 @@ def take_snapshot(engine: Engine, documents_per_second: float | None, day: date 
     day = day or datetime.now(UTC).date()
     with writing(engine, "writing the day's snapshot") as connection:
         table = active_table(connection)
-        rows, total = _volumes(connection, table), table_bytes(connection, table)
+        total = table_bytes(connection, table)
+        d, i = documents.c, document_indexes.c
+        sums = (func.coalesce(func.sum(i[name]), 0).label(name) for name in ("nodes", "characters"))
+        counted = (
+            select(d.category, func.count().label("documents"), *sums)
+            .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == table))
+            .group_by(d.category)
+            .order_by(d.category)
+        )
+        rows = [dict(row._mapping) for row in connection.execute(counted)]
         nodes = sum(row["nodes"] for row in rows)
         for row in rows:
             row["bytes"] = round(total * row["nodes"] / nodes) if nodes else 0
         whole = {name: sum(row[name] for row in rows) for name in ("documents", "nodes", "characters")}
         rows.insert(0, {"category": ALL, **whole, "bytes": total, "documents_per_second": documents_per_second})
         for row in rows:
-            _write(connection, {"day": day, "at": datetime.now(UTC), "documents_per_second": None, **row})
+            full = {"day": day, "at": datetime.now(UTC), "documents_per_second": None, **row}
+            given = upsert(snapshots).values(full)
+            new: dict[str, Any] = {name: given.excluded[name] for name in full if name not in ("day", "category")}
+            speed = "documents_per_second"
+            new[speed] = func.coalesce(given.excluded[speed], snapshots.c[speed])
+            connection.execute(given.on_conflict_do_update(index_elements=["day", "category"], set_=new))
         kept = [row["category"] for row in rows]
         connection.execute(delete(snapshots).where(snapshots.c.day == day, snapshots.c.category.not_in(kept)))
-
-
-def _volumes(connection: Connection, node_table: str) -> list[dict[str, Any]]:
-    d, i = documents.c, document_indexes.c
-    sums = (func.coalesce(func.sum(i[name]), 0).label(name) for name in ("nodes", "characters"))
-    counted = (
-        select(d.category, func.count().label("documents"), *sums)
-        .outerjoin(document_indexes, (i.document_id == d.id) & (i.node_table == node_table))
-        .group_by(d.category)
-        .order_by(d.category)
-    )
-    return [dict(row._mapping) for row in connection.execute(counted)]
-
-
-def _write(connection: Connection, row: dict[str, Any]) -> None:
-    given = upsert(snapshots).values(row)
-    changed: dict[str, Any] = {name: given.excluded[name] for name in row if name not in ("day", "category")}
-    changed["documents_per_second"] = func.coalesce(
-        given.excluded.documents_per_second, snapshots.c.documents_per_second
-    )
-    connection.execute(given.on_conflict_do_update(index_elements=["day", "category"], set_=changed))
 
 
 def latest_snapshots(engine: Engine, days: int) -> list[dict[str, Any]]:
@@ -146,50 +139,42 @@ def statistics(engine: Engine, days: int, *, today: date | None = None) -> dict[
     first = (today or datetime.now(UTC).date()) - timedelta(days=days - 1)
     given = {"since": datetime.combine(first, time(), UTC), "shares": list(PERCENTILES)}
     with reading(engine, "adding the query log up") as connection:
-        counted = _rows(connection, _COUNTS, given)[0]
-        stages = _rows(connection, _STAGES, given)
-        daily = [{**row, "day": row["day"].isoformat()} for row in _rows(connection, _DAILY_USAGE, given)]
+
+        def rows(statement: Any) -> list[dict[str, Any]]:
+            return [dict(row._mapping) for row in connection.execute(statement, given)]
+
+        def measured(statement: Any, name: str) -> dict[str, Any]:
+            return {row[name]: {"count": row["count"], **_named(row["ms"], 2)} for row in rows(statement)}
+
+        counted, answer, opened = rows(_COUNTS)[0], rows(_PER_ANSWER)[0], rows(_CLICKS)[0]
+        asked = counted["asked"]
+        clicks = {name: {str(row["key"]): row["opened"] for row in rows(by)} for name, by in _CLICKS_BY.items()}
         report: dict[str, Any] = {
             "since": first.isoformat(),
             "days": days,
             **counted,
-            "by_day": [{**row, "day": row["day"].isoformat()} for row in _rows(connection, _BY_DAY, given)],
-            "confidence": {row["band"]: row["answers"] for row in _rows(connection, _BANDS, given)},
-            "latency_ms": {row["kind"]: _measured(row) for row in _rows(connection, _LATENCY, given)},
-            "stages_ms": {row["stage"]: _measured(row) for row in stages},
-            "usage": {"per_answer": _per_answer(connection, given), "by_day": daily},
-            "clicks": _clicks(connection, given, counted["asked"]),
-            "feedback": _rows(connection, _FEEDBACK, given)[0],
+            "by_day": [{**row, "day": row["day"].isoformat()} for row in rows(_BY_DAY)],
+            "confidence": {row["band"]: row["answers"] for row in rows(_BANDS)},
+            "latency_ms": measured(_LATENCY, "kind"),
+            "stages_ms": measured(_STAGES, "stage"),
+            "usage": {
+                "per_answer": {
+                    "tokens": {"mean": answer["tokens"], **_named(answer["token_percentiles"], 1)},
+                    "cost": {"mean": answer["cost"], **_named(answer["cost_percentiles"], 9)},
+                },
+                "by_day": [{**row, "day": row["day"].isoformat()} for row in rows(_DAILY_USAGE)],
+            },
+            "clicks": {
+                **opened,
+                "per_answer": opened["opened"] / asked if asked else 0.0,
+                "share_of_answers": opened["answers"] / asked if asked else 0.0,
+                **clicks,
+            },
+            "feedback": rows(_FEEDBACK)[0],
         }
     return report | {"volumes": latest_snapshots(engine, days)}
-
-
-def _rows(connection: Connection, statement: Any, given: dict[str, Any]) -> list[dict[str, Any]]:
-    return [dict(row._mapping) for row in connection.execute(statement, given)]
-
-
-def _measured(row: dict[str, Any]) -> dict[str, Any]:
-    return {"count": row["count"], **_named(row["ms"], 2)}
 
 
 def _named(values: list[float] | None, digits: int) -> dict[str, float | None]:
     each: list[float | None] = [*values] if values else [None] * len(_NAMES)
     return {name: None if value is None else round(value, digits) for name, value in zip(_NAMES, each, strict=True)}
-
-
-def _per_answer(connection: Connection, given: dict[str, Any]) -> dict[str, Any]:
-    row = _rows(connection, _PER_ANSWER, given)[0]
-    return {
-        "tokens": {"mean": row["tokens"], **_named(row["token_percentiles"], 1)},
-        "cost": {"mean": row["cost"], **_named(row["cost_percentiles"], 9)},
-    }
-
-
-def _clicks(connection: Connection, given: dict[str, Any], asked: int) -> dict[str, Any]:
-    row = _rows(connection, _CLICKS, given)[0]
-    by = {
-        name: {str(one["key"]): one["opened"] for one in _rows(connection, statement, given)}
-        for name, statement in _CLICKS_BY.items()
-    }
-    share = row["answers"] / asked if asked else 0.0
-    return {**row, "per_answer": row["opened"] / asked if asked else 0.0, "share_of_answers": share, **by}

@@ -18,15 +18,6 @@ from pipelines.store.runs import FailedDocument, current_failures
 from pipelines.store.schema import documents, ingest_runs
 
 
-def last_looks(connection: Connection) -> dict[str, datetime]:
-    """By source, when an ingest listed it last."""
-    run = ingest_runs.c
-    each = select(func.jsonb_array_elements_text(run.sources).label("source"), run.started_at)
-    looks = each.where(run.kind == "ingest").subquery().c
-    latest = select(looks.source, func.max(looks.started_at).label("latest")).group_by(looks.source)
-    return {row.source: row.latest for row in connection.execute(latest)}
-
-
 def source_rows(
     stored: Sequence[StoredDocument], standing: Sequence[FailedDocument], looks: Sequence[Mapping[str, datetime]]
 ) -> list[dict[str, Any]]:
@@ -50,22 +41,16 @@ def source_rows(
     for failure in standing:
         names.setdefault(normalised_source(failure.source), failure.source)
         failed[normalised_source(failure.source)].append(failure)
-    return [
-        _source_row(name, len(uris[key]), failed[key], latest.get(key))
-        for key, name in sorted(names.items())
-        if uris[key] | {failure.source_uri for failure in failed[key]} != {name}
-    ]
-
-
-def _source_row(name: str, documents: int, failed: Sequence[FailedDocument], at: datetime | None) -> dict[str, Any]:
-    unlisted = any(failure.is_listing for failure in failed)
-    return {
-        "source": name,
-        "documents": documents,
-        "failed": len(failed),
-        "last_look": at.isoformat() if at else None,
-        "result": "unlisted" if unlisted else "failed" if failed else "ok",
-    }
+    rows = []
+    for key, name in sorted(names.items()):
+        if uris[key] | {failure.source_uri for failure in failed[key]} == {name}:
+            continue
+        unlisted = any(failure.is_listing for failure in failed[key])
+        result = "unlisted" if unlisted else "failed" if failed[key] else "ok"
+        look = latest[key].isoformat() if key in latest else None
+        counts = {"documents": len(uris[key]), "failed": len(failed[key])}
+        rows.append({"source": name, **counts, "last_look": look, "result": result})
+    return rows
 
 
 _FAILED = ("failed", "stale")
@@ -99,7 +84,11 @@ def coverage(
     with reading(database.engine, "reading the documents") as connection:
         stored = stored_documents(connection, active_table(connection), collection=collection or None)
         standing = current_failures(connection, collection or None)
-        looked = last_looks(connection)
+        run = ingest_runs.c
+        listed = select(func.jsonb_array_elements_text(run.sources).label("source"), run.started_at)
+        look = listed.where(run.kind == "ingest").subquery().c
+        latest = select(look.source, func.max(look.started_at)).group_by(look.source)
+        looked = {row[0]: row[1] for row in connection.execute(latest)}
     failures = {(each.collection, each.source_uri): each for each in standing}
     rows = [_row(each, failures.pop((each.collection, each.source_uri), None), outdated(each)) for each in stored]
     rows += [_failed(failure) for failure in failures.values()]

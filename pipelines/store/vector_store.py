@@ -2,11 +2,13 @@
 
 import asyncio
 import hashlib
+import shutil
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,22 +21,24 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQueryMode,
     VectorStoreQueryResult,
 )
+from llama_index.vector_stores.postgres import PGVectorStore
 from sqlalchemy import ColumnElement, Connection, Engine, Executable, Integer, Row, and_, cast, select, true
 
 from config.settings import Settings
 from pipelines.errors import RetrievalError, StoreError
 from pipelines.store import documents as document_rows
 from pipelines.store.added_nodes import Embedded, embedded, replacement, restored, still_stored
-from pipelines.store.database import Database, lock_documents, writing
+from pipelines.store.database import Database, lock_documents, reading, writing
 from pipelines.store.embedding_models import active_since
-from pipelines.store.embedding_statistics import StatisticsCache
+from pipelines.store.embedding_statistics import saved_statistics
 from pipelines.store.filters import storable
 from pipelines.store.lexical_index import BM25Parameters
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.metadata_filters import metadata_condition
 from pipelines.store.node_reader import NodeReader, as_floats, read_node
-from pipelines.store.node_table import NodeTable, node_table, pooled
+from pipelines.store.node_table import HALFVEC_ABOVE, checked, node_table, pooled, windows_table
 from pipelines.store.node_writer import Within, prepare_rows, remove_documents, remove_locked, write_locked
+from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.store.runs import LoggedItem, finish_run, open_run, write_items
 from pipelines.store.schema import document_indexes, documents
 from pipelines.store.versions import last_visibility
@@ -54,19 +58,24 @@ def build_vector_store(settings: Settings, database: Database, identity: Embeddi
     return store
 
 
-def build_lexical_indexes(settings: Settings, database: Database, store: "FootnoteVectorStore") -> LexicalIndexes:
+def build_lexical_indexes(
+    settings: Settings, database: Database, store: "FootnoteVectorStore", folder: Path | None = None
+) -> LexicalIndexes:
     """The BM25 snapshots of this store, kept under FOOTNOTE_HOME."""
     bm25 = settings.retrieval
     return LexicalIndexes(
-        snapshot_folder(settings, database, store),
+        folder or snapshot_folder(settings, database, store),
         store,
         BM25Parameters(b=bm25.bm25_b, header_weight=bm25.header_weight, pair_weight=bm25.pair_weight),
     )
 
 
-def build_statistics(settings: Settings, database: Database, store: "FootnoteVectorStore") -> StatisticsCache:
-    """The statistics of this store's vectors for whitening, saved under FOOTNOTE_HOME."""
-    return StatisticsCache(snapshot_folder(settings, database, store), store.some_vectors, store.version)
+def build_indexes(settings: Settings, database: Database, store: "FootnoteVectorStore", mark: Mark) -> None:
+    """Build and save what the first search of the owner needs, in the folder of a store that is active from a mark."""
+    folder = snapshot_folder_of(settings, database, f"{store.table}-{mark.version}")
+    shutil.rmtree(folder, ignore_errors=True)
+    build_lexical_indexes(settings, database, store, folder).build("owner", ReadSnapshot(mark))
+    saved_statistics(folder, store.some_vectors, lambda: mark.version, "owner")
 
 
 def snapshot_folder(settings: Settings, database: Database, store: "FootnoteVectorStore") -> Path:
@@ -81,18 +90,36 @@ def snapshot_folder_of(settings: Settings, database: Database, name: str) -> Pat
     return settings.home.resolve() / "lexical" / where / name
 
 
+def _in_thread(method: Callable[..., Any]) -> Any:
+    """The method as a coroutine function, which runs it in a thread."""
+
+    @wraps(method)
+    async def called(*args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(method, *args, **kwargs)
+
+    return called
+
+
 class FootnoteVectorStore(NodeReader):
     """A PGVectorStore on Footnote's tables: the store of Footnote itself, and of any LlamaIndex program.
 
     `add` writes whole documents, which are searched by vector and BM25, audited, listed and rolled back like ingested
     ones. Every `add`, `delete`, `delete_nodes` and `clear` is a run of the run log. LlamaIndex's methods see all
-    documents; `dense` and the other reads of NodeReader take `Filters` and an audience. Keys and values of
+    documents; `nearest` and the other reads of NodeReader take `Filters` and an audience. Keys and values of
     MetadataFilters are bound parameters. The asynchronous methods run the synchronous ones in a thread.
     """
 
     def __init__(self, engine: Engine, table: str, dimension: int, *, versions_kept: int = 5) -> None:
-        NodeTable.__init__(self, engine, table, dimension)  # to mypy's plugin, NodeReader has PGVectorStore's arguments
-        self._versions_kept = versions_kept
+        PGVectorStore.__init__(  # to mypy's plugin, NodeReader has other arguments
+            self,
+            table_name=checked(table),
+            embed_dim=dimension,
+            perform_setup=False,
+            use_jsonb=True,
+            use_halfvec=dimension > HALFVEC_ABOVE,
+        )
+        self._engine, self._versions_kept = engine, versions_kept
+        self._windows = windows_table(self._nodes, dimension)
 
     def add(self, nodes: Sequence[BaseNode], **add_kwargs: Any) -> list[str]:
         """Store nodes with their embeddings, one transaction a document; a node with a stored id replaces that node.
@@ -164,7 +191,7 @@ class FootnoteVectorStore(NodeReader):
         """
         if node_ids is None and filters is None:
             raise RetrievalError("get_nodes needs node ids or filters.")
-        with self._reading("fetching nodes") as connection:
+        with reading(self.engine, "fetching nodes") as connection:
             found = self._embedded(connection, self._chosen(node_ids, filters))
         return [
             restored(each.node).model_copy(update={"embedding": pooled(each.vectors).tolist()})
@@ -212,33 +239,8 @@ class FootnoteVectorStore(NodeReader):
             raise RetrievalError(f"The query needs an embedding with a direction, and has {defect}.")
         return list(embedding)
 
-    async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
-        """As `add`."""
-        return await asyncio.to_thread(self.add, nodes, **kwargs)
-
-    async def adelete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
-        """As `delete`."""
-        await asyncio.to_thread(self.delete, ref_doc_id, **delete_kwargs)
-
-    async def adelete_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **delete_kwargs: Any
-    ) -> None:
-        """As `delete_nodes`."""
-        await asyncio.to_thread(self.delete_nodes, node_ids, filters, **delete_kwargs)
-
-    async def aclear(self) -> None:
-        """As `clear`."""
-        await asyncio.to_thread(self.clear)
-
-    async def aget_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
-    ) -> list[BaseNode]:
-        """As `get_nodes`."""
-        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
-
-    async def aquery(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
-        """As `query`."""
-        return await asyncio.to_thread(self.query, query, **kwargs)
+    async_add, adelete, adelete_nodes = _in_thread(add), _in_thread(delete), _in_thread(delete_nodes)
+    aclear, aget_nodes, aquery = _in_thread(clear), _in_thread(get_nodes), _in_thread(query)
 
     def _chosen(self, node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> ColumnElement[bool]:
         """The condition of these ids and filters; None sets none."""

@@ -155,12 +155,12 @@ def _filters(documents: list[Document], drawn: np.random.Generator) -> Filters:
 
 def _agreement(store: FootnoteVectorStore, case: Case) -> dict[str, Any]:
     began = time.perf_counter()
-    found = store.dense(case.vector.tolist(), TOP, look=LOOK, filters=case.filters, audience=case.audience)
+    found = store.nearest(case.vector.tolist(), TOP, look=LOOK, filters=case.filters, audience=case.audience)
     middle = time.perf_counter()
     passing = store.matching_ids(case.filters, case.audience)
-    scored = store.similarities(case.vector.tolist(), sorted(passing))
+    scored = store.similarities([case.vector.tolist()], sorted(passing))[0]
     exact = {node_id for node_id, _ in sorted(scored.items(), key=lambda item: (-item[1], item[0]))[:TOP]}
-    share = len({hit.node.node_id for hit in found} & exact) / len(exact) if exact else float(not found)
+    share = len({node_id for node_id, _ in found} & exact) / len(exact) if exact else float(not found)
     return {
         "share": share,
         "passing": len(passing),

@@ -51,8 +51,10 @@ def corpus_engine(settings: Settings, sources: Sequence[str], nodes: int) -> Que
 def stock(engine: QueryEngine, *, hnsw: bool) -> Callable[[str], Any]:
     """A search by stock LlamaIndex over the engine's nodes and vectors."""
     ids = sorted(engine.store.matching_ids(Filters(), "owner"))
-    vectors, stored = engine.store.vectors(ids), engine.store.fetch(ids, filters=Filters(), audience="owner")
-    nodes: list[BaseNode] = [TextNode(id_=own, text=stored[own].text, embedding=vectors[own].tolist()) for own in ids]
+    stored = engine.store.get_nodes(ids)
+    nodes: list[BaseNode] = [
+        TextNode(id_=each.node_id, text=each.get_content(), embedding=each.embedding) for each in stored
+    ]
     url, name = engine.database.engine.url.render_as_string(hide_password=False), "stock_hnsw" if hnsw else "stock"
     store = PGVectorStore(
         connection_string=url, async_connection_string=url.replace("+psycopg2", "").replace("://", "+asyncpg://"),

@@ -14,11 +14,9 @@ from config.settings import EmbeddingSettings, ParsingSettings, Settings
 from pipelines.ingestion.reindex import build_reembedding, plan_reindex
 from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import Ingestion, build_ingestion
-from pipelines.query.active_index import IndexPreparation
 from pipelines.store.database import open_database
 from pipelines.store.embedding_models import find_model, stored_models
 from pipelines.store.promotion import drop, promote
-from pipelines.store.vector_store import build_vector_store
 from pipelines.types import EmbeddingIdentity, IngestReport
 from tests.faults.worlds import World
 
@@ -99,9 +97,7 @@ def promote_it(settings: Settings, _: World) -> dict[str, Any]:
     """Make the other model the one that serves."""
     database = open_database(settings)
     try:
-        store = build_vector_store(settings, database, OTHER)
-        ready = IndexPreparation(settings, database, store)
-        promote(store, OTHER, ready.prepare, ready.adopt)
+        promote(settings, database, OTHER)
         return {"outcomes": {}, "embedded": 0, "failed": []}
     finally:
         database.engine.dispose()

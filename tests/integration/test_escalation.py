@@ -9,7 +9,7 @@ from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.types import Filters, SearchReport
+from pipelines.types import SearchReport
 from tests.bench.escalation import KINDS, ScriptedLLM, evaluate_replies, load_replies
 from tests.conftest import MakeSettings
 
@@ -84,14 +84,6 @@ def test_without_a_language_model_weak_evidence_is_searched_for_once_and_abstain
     answer = tuned.ask(question)
     assert not answer.answered
     assert [question.strip("?") in searched for searched in answer.searched] == [True]
-
-
-def test_the_vectors_of_nodes_are_unit_vectors_and_gone_nodes_are_missing(engine: QueryEngine) -> None:
-    ids = sorted(engine.store.matching_ids(Filters(), "owner"))
-    vectors = engine.store.vectors([*ids, "gone"])
-    assert sorted(vectors) == ids
-    for vector in vectors.values():
-        assert float((vector**2).sum()) == pytest.approx(1, abs=1e-5)
 
 
 # The replay

@@ -22,7 +22,6 @@ from pipelines.ingestion.reindex import build_reembedding
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.ingestion.workers import prepare_in_process
 from pipelines.models.identity import parse_model_name
-from pipelines.query.active_index import IndexPreparation
 from pipelines.query.engine import build_engine_aside, build_query_engine
 from pipelines.store import schema as tables
 from pipelines.store.database import Database, open_database
@@ -38,7 +37,7 @@ from pipelines.store.node_table import node_table
 from pipelines.store.node_writer import Replacement, index_document
 from pipelines.store.promotion import drop, promote
 from pipelines.store.read_snapshot import read_snapshot
-from pipelines.store.vector_store import FootnoteVectorStore, build_vector_store, snapshot_folder
+from pipelines.store.vector_store import FootnoteVectorStore, snapshot_folder
 from pipelines.types import EmbeddingIdentity, Filters, SearchReport
 from tests.fake_openai import FakeOpenAI
 from tests.shell import Shell
@@ -84,10 +83,8 @@ def add(settings: Settings, model: EmbeddingIdentity = B, **given: Any) -> int:
 
 def make_serve(settings: Settings, model: EmbeddingIdentity) -> int | None:
     database = open_database(settings)
-    store = build_vector_store(settings, database, model)
-    ready = IndexPreparation(settings, database, store)
     try:
-        return promote(store, model, ready.prepare, ready.adopt)
+        return promote(settings, database, model)
     finally:
         database.engine.dispose()
 

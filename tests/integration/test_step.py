@@ -281,7 +281,7 @@ def test_a_narrow_search_leaves_no_setting_to_the_rest_of_a_snapshot(engine: Que
     store, narrow = engine.store, Filters(category=("generic",))
     with store.read_snapshot(), reading(store.engine, "looking") as connection:
         before = connection.execute(text("SHOW enable_indexscan")).scalar()
-        store.dense([1.0] * store.dimension, 3, look=10, filters=narrow, audience="owner")
+        store.nearest([1.0] * store.dimension, 3, look=10, filters=narrow, audience="owner")
         assert connection.execute(text("SHOW enable_indexscan")).scalar() == before == "on"
 
 

@@ -264,7 +264,7 @@ def test_a_run_that_breaks_off_leaves_the_documents_to_be_found_and_the_next_run
     ids = ingestion.store.matching_ids(Filters(), "owner")
     assert ids
     vector = ingestion.embed_model.get_query_embedding("Short text about subject")
-    assert len(ingestion.store.dense(vector, 5, look=50, filters=Filters(), audience="owner")) == min(5, len(ids))
+    assert len(ingestion.store.nearest(vector, 5, look=50, filters=Filters(), audience="owner")) == min(5, len(ids))
     ingestion.run(ingestion.plan([str(tmp_path / "many-000.txt")]))
     assert index_of(ingestion) == f"{ingestion.store.table}_hnsw"
 

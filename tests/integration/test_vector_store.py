@@ -381,7 +381,7 @@ def test_a_window_that_two_nodes_share_stays_when_either_is_written_again(
     store.add([node("first shared", embed, "a", of="d"), node("shared last", embed, "b", of="d")])
     store.add([node("last", embed, "c", of="d")])
     store.delete_nodes(["a"])
-    near = store.similarities(vectors["shared"].tolist(), ["b"])
+    (near,) = store.similarities([vectors["shared"].tolist()], ["b"])
     assert near["b"] == pytest.approx(1.0, abs=1e-3)
 
 

@@ -1,7 +1,12 @@
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from pipelines.store.embedding_statistics import EmbeddingStatistics, StatisticsCache, measure_statistics
+from pipelines.store.embedding_statistics import EmbeddingStatistics, measure_statistics, saved_statistics
+from pipelines.store.read_snapshot import KeptByMark, Mark
 
 RANDOM = np.random.default_rng(3)
 
@@ -58,36 +63,38 @@ class Corpus:
         self.measured += 1
         return self.rows[:limit]
 
-    def spaces(self, folder) -> StatisticsCache:
-        return StatisticsCache(folder, self.sample, lambda: self.version)
+    def spaces(self, folder: Path) -> Callable[[], EmbeddingStatistics | None]:
+        """The statistics of the owner as they are now, kept by one process."""
+        kept = KeptByMark(partial(saved_statistics, folder, self.sample, lambda: self.version))
+        return lambda: kept.current("owner", Mark(self.version, 0))
 
 
 def test_statistics_are_measured_once_a_version_and_saved_on_disk(tmp_path) -> None:
     held = Corpus()
     first = held.spaces(tmp_path)
-    one = first.current("owner")
-    assert first.current("owner") is one
-    assert np.array_equal(held.spaces(tmp_path).current("owner").mean, one.mean)
+    one = first()
+    assert first() is one
+    assert np.array_equal(held.spaces(tmp_path)().mean, one.mean)
     assert held.measured == 1
 
 
 def test_a_corpus_that_was_swapped_for_another_of_the_same_size_is_measured_again(tmp_path) -> None:
     held = Corpus()
     spaces = held.spaces(tmp_path)
-    before = spaces.current("owner").mean
+    before = spaces().mean
     held.rows, held.version = -held.rows, 2
-    assert np.allclose(spaces.current("owner").mean, -before)
-    assert np.allclose(held.spaces(tmp_path).current("owner").mean, -before)
+    assert np.allclose(spaces().mean, -before)
+    assert np.allclose(held.spaces(tmp_path)().mean, -before)
 
 
 def test_an_empty_corpus_has_no_statistics(tmp_path) -> None:
     held = Corpus()
     held.rows = np.empty((0, 8), np.float32)
-    assert held.spaces(tmp_path).current("visitor") is None
+    assert held.spaces(tmp_path)() is None
 
 
 def test_a_broken_file_is_measured_again(tmp_path) -> None:
     (tmp_path / "space-owner.npz").write_bytes(b"PK\x03\x04 torn")
     held = Corpus()
-    assert held.spaces(tmp_path).current("owner") is not None
+    assert held.spaces(tmp_path)() is not None
     assert held.measured == 1

@@ -243,7 +243,6 @@ def assert_same(index: LexicalIndex, segments: Sequence[Segment], parameters: BM
     anew = LexicalIndex.build(segments, parameters)
     ids = [*{segment.node_id for segment in segments}, "unknown"]
     assert len(index) == len(anew)
-    assert index.holds_as(anew)
     for question in QUESTIONS:
         assert index.search(question, 100) == anew.search(question, 100)
         assert index.search(question, 2, {*ids[::2]}) == anew.search(question, 2, {*ids[::2]})
@@ -285,17 +284,6 @@ def test_many_small_steps_leave_few_deltas_and_the_scores_of_one_build() -> None
         index = index.stepped(Mark(step, step), {name}, held[name])
     assert len(index._pieces) <= 5
     assert_same(index, [segment for nodes in held.values() for segment in nodes])
-
-
-def test_indexes_of_other_nodes_terms_or_counts_differ() -> None:
-    rows = nodes_of("a", ["go rust"]) + nodes_of("b", ["go"])
-    index = LexicalIndex.build(rows, PARAMETERS)
-    for terms in ("go go rust", "go", "go crane"):
-        other = LexicalIndex.build([rows[0]._replace(terms=terms), rows[1]], PARAMETERS)
-        assert not index.holds_as(other)
-        assert not other.holds_as(index)
-    assert not index.holds_as(LexicalIndex.build(rows[:1], PARAMETERS))
-    assert not index.holds_as(LexicalIndex.build([rows[0], rows[1]._replace(node_id="c")], PARAMETERS))
 
 
 def test_stepping_an_index_does_not_change_it() -> None:
