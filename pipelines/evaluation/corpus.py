@@ -18,7 +18,7 @@ from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.context_header import HEADER_RULES_VERSION
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
-from pipelines.ingestion.pipeline import CachedEmbedder
+from pipelines.ingestion.pipeline import CachedEmbedder, embedded_text
 from pipelines.ingestion.run import build_ingestion
 from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import QueryEngine, build_query_engine
@@ -61,7 +61,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
         for document in documents:
             first, last = len(document.text) - len(document.text.lstrip()), len(document.text.rstrip())
             nodes += make_nodes(document, [Piece(first, last, lead=document.title)], "whole", 1)
-        vectors, _ = embedder(nodes)
+        vectors, _ = embedder.embed([embedded_text(node) for node in nodes])
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
             replace_documents(ingestion.store, [Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])
         done = len(dataset.corpus) - len(missing) + start + len(documents)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -77,18 +78,23 @@ def recipe_changes(stored: str, today: str) -> str:
     old, new = _RECIPE.fullmatch(stored), _RECIPE.fullmatch(today)
     if not old or not new:
         return "parsed by other rules"
-    found: list[str] = []
-    if old["parser"] != new["parser"]:
-        found.append(f"parser {old['parser']} -> {new['parser']}")
+
+    def changes(was: Mapping[str, str | None], now: Mapping[str, str | None], names: Mapping[str, str]) -> list[str]:
+        pairs = ((label, was.get(name) or "none", now.get(name) or "none") for name, label in names.items())
+        return [f"{label} {before} -> {after}" for label, before, after in pairs if before != after]
+
+    parser = new["parser"]
+    if old["parser"] != parser:
+        found = [f"parser {old['parser']} -> {parser}"]
     elif new["version"] == "0":
-        found.append(f"there is no parser {new['parser']} any more")
+        found = [f"there is no parser {parser} any more"]
     else:
-        found += _difference(f"parser {new['parser']}", old["version"], new["version"])
-        found += _size_differences(old["sizes"], new["sizes"])
-    found += _difference("loaders", old["loaders"], new["loaders"])
-    found += _difference("header rules", old["header"], new["header"])
-    found += _difference("searchable text", old["searchable"], new["searchable"])
-    found += _difference("header model", old["writer"] or "none", new["writer"] or "none")
+        was, now = (dict(size.partition("=")[::2] for size in each["sizes"].split()) for each in (old, new))
+        sizes = ", ".join(changes(was, now, {name: name for name in sorted({*was, *now} - {"model"})}))
+        found = changes(old.groupdict(), new.groupdict(), {"version": f"parser {parser}"})
+        found += [f"other sizes ({sizes})"] if sizes else []
+        found += changes(was, now, {"model": "embedding model of the parser"})
+    found += changes(old.groupdict(), new.groupdict(), _PARTS)
     if old["restored"] and not found:
         found.append("restored by a rollback")
     if old["failed"] and not found:
@@ -97,24 +103,12 @@ def recipe_changes(stored: str, today: str) -> str:
 
 
 # The format of `recipe`; ` but for N` is added when a language model failed to write N headers.
+_PARTS = {"loaders": "loaders", "header": "header rules", "searchable": "searchable text", "writer": "header model"}
 _RECIPE = re.compile(
     r"(?P<parser>[^@(]*)@(?P<version>\d+)\((?P<sizes>[^)]*)\) loaders@(?P<loaders>\d+) header@(?P<header>\d+)"
     r" searchable@(?P<searchable>\d+)(?: by (?P<writer>.*?))?(?P<restored> from version \d+)?"
     r"(?: but for (?P<failed>\d+))?"
 )
-
-
-def _difference(name: str, old: str, new: str) -> list[str]:
-    return [f"{name} {old} -> {new}"] if old != new else []
-
-
-def _size_differences(old: str, new: str) -> list[str]:
-    """Describe how the parser's sizes differ, and the embedding model of a parser that embeds."""
-    was, now = (dict(part.partition("=")[::2] for part in sizes.split()) for sizes in (old, new))
-    model = _difference("embedding model of the parser", was.pop("model", "none"), now.pop("model", "none"))
-    names = [name for name in sorted({*was, *now}) if was.get(name) != now.get(name)]
-    sizes = ", ".join(f"{name} {was.get(name, 'none')} -> {now.get(name, 'none')}" for name in names)
-    return ([f"other sizes ({sizes})"] if sizes else []) + model
 
 
 _HEADERS = f"header@{HEADER_RULES_VERSION} searchable@{SEARCHABLE_VERSION}"

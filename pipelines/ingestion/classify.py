@@ -268,11 +268,6 @@ def _declared(signals: Signals) -> Guess:
     return (declared, 1.0) if declared in CATEGORIES else None
 
 
-def _by_source(signals: Signals) -> Guess:
-    kind = signals.document.source_kind
-    return (kind, 0.98) if kind in ("github", "notion", "web") else None
-
-
 def _by_name(signals: Signals) -> Guess:
     """The category that the name states, unless a long text does not fit it ("how-to-write-a-resume.md")."""
     if "linkedin" in signals.name_words:
@@ -310,7 +305,7 @@ def _if_confident(category: str, confidence: float) -> Guess:
 
 RULES: tuple[Rule, ...] = (
     ("front matter", _declared),
-    ("source", _by_source),
+    ("source", lambda of: (kind, 0.98) if (kind := of.document.source_kind) in ("github", "notion", "web") else None),
     ("career data", lambda of: ("resume", 1.0) if of.document.mime in (JSON_RESUME, RENDERCV, LINKEDIN) else None),
     ("dated name", lambda of: ("blog", 0.9) if of.document.mime == MARKDOWN and name_date(of.stem[:10]) else None),
     ("README", lambda of: ("github", 0.95) if is_readme_name(of.stem) else None),
@@ -352,20 +347,22 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
     fiscal = fiscal_year(signals.stem)
     if found == "journey" and not fiscal:
         fiscal = fiscal_year(head_of(document.text))
-    metadata: dict[str, Any] = {
-        **document.metadata,
-        "category_reason": reason,
-        "category_confidence": confidence,
-    }
+    metadata: dict[str, Any] = {**document.metadata, "category_reason": reason, "category_confidence": confidence}
     if fiscal:
         metadata["fiscal_year"] = fiscal
+    stated = document.metadata
+    part, seen_by = str(stated.get("subcategory") or stated.get("category") or ""), str(stated.get("visibility", ""))
+    if part.lower() in CATEGORIES or part.lower() == found:
+        part = ""
+    if visibility is None and seen_by.lower() in get_args(Visibility):
+        visibility = cast(Visibility, seen_by.lower())
     return document.with_(
         title=_title(document, found),
         category=found,
-        subcategory=document.subcategory or _subcategory(document, found),
+        subcategory=document.subcategory or part,
         year=document.year or year_of(document.with_(category=found), signals.stem, fiscal),
         published_at=document.published_at or name_date(signals.stem),
-        visibility=visibility or _visibility(document),
+        visibility=visibility or document.visibility,
         metadata=metadata,
     )
 
@@ -375,16 +372,6 @@ def _title(document: Document, category: str) -> str:
     first = document.text.strip().partition("\n")[0].strip("# *_\t")
     named = category in ("resume", "linkedin") and section_of(document.title) and first and len(first) <= _MAX_NAME
     return first if named and not section_of(first) else document.title
-
-
-def _subcategory(document: Document, category: str) -> str:
-    declared = str(document.metadata.get("subcategory") or document.metadata.get("category") or "")
-    return "" if declared.lower() in CATEGORIES or declared.lower() == category else declared
-
-
-def _visibility(document: Document) -> Visibility:
-    declared = str(document.metadata.get("visibility", "")).lower()
-    return cast(Visibility, declared) if declared in get_args(Visibility) else document.visibility
 
 
 # The year, from the most reliable evidence
@@ -416,8 +403,11 @@ def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
     known = fiscal or (dated.year if dated else next((year for year in in_name if 1950 <= year < 2100), None))
     if known:
         return known
-    career = document.category in ("resume", "linkedin")
-    return latest_year(document.text) if career else dateline_year(document.text)
+    if document.category not in ("resume", "linkedin"):
+        return dateline_year(document.text)
+    # In which a career entry began or ended; future years (a graduation) do not count.
+    years = [int((each.end_month or each.start_month)[:4]) for each in date_ranges(document.text[:100_000])]
+    return max((year for year in years if year <= datetime.now(UTC).year), default=None)
 
 
 def head_of(text: str) -> str:
@@ -439,13 +429,6 @@ def name_date(stem: str) -> datetime | None:
     return None
 
 
-def latest_year(text: str) -> int | None:
-    """The latest year in which a career entry began or ended; future years (a graduation) do not count."""
-    now = datetime.now(UTC).year
-    years = [int((found.end_month or found.start_month)[:4]) for found in date_ranges(text[:100_000])]
-    return max((year for year in years if year <= now), default=None)
-
-
 def dateline_year(text: str) -> int | None:
     """The year of a date that is alone in one of the first lines ("March 3, 2021", "By Ann | 3 March 2021")."""
     for line in head_of(text).split("\n"):
@@ -453,12 +436,8 @@ def dateline_year(text: str) -> int | None:
         if len(ranges) != 1 or ranges[0].end_month or ranges[0].current or len(ranges[0].text) < 7:
             continue
         before, after = line[: ranges[0].start].strip(" \t*_#|·•—–-:,("), line[ranges[0].end :].strip(" \t*_|·•—–-:,.)")
-        if not after and (not before or _is_dateline(before) or "|" in line or "·" in line):
+        first = next(iter(word_parts(before)), "")  # "By Ann Lee", "Published"
+        named = first in _DATELINES and len(before) <= _MAX_NAME and not any(map(str.isdigit, before))
+        if not after and (not before or named or "|" in line or "·" in line):
             return int(ranges[0].start_month[:4])
     return None
-
-
-def _is_dateline(before: str) -> bool:
-    """True for what stands before a date: "By Ann Lee", "Published"."""
-    first = word_parts(before)[:1]
-    return bool(first) and first[0] in _DATELINES and len(before) <= _MAX_NAME and not any(map(str.isdigit, before))

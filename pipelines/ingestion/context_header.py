@@ -1,6 +1,5 @@
 """CONTEXT HEADER: the lines before a node's text that are embedded and indexed with it; perhaps by a language model."""
 
-import hashlib
 import secrets
 import threading
 import time
@@ -18,7 +17,7 @@ from config.settings import HeaderSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.models.consult import consult
 from pipelines.observe import log_failure
-from pipelines.store.model_caches import HeaderKey, keep_headers, read_headers
+from pipelines.store.model_caches import HeaderKey, keep_headers, read_headers, text_sha
 from pipelines.text import canonical, count_tokens, fold
 from pipelines.types import Document
 
@@ -50,16 +49,14 @@ def jobs_of(facts: Mapping[str, Any] | None) -> str:
 
     At most 300 characters: the last jobs are dropped first, then the end of the line.
     """
-    records = facts.get("records", [facts]) if facts else []
-    jobs = [_job_line(record) for record in records if record["type"] == "job"]
+    jobs: list[str] = []
+    for record in facts.get("records", [facts]) if facts else []:
+        if record["type"] == "job":
+            job, dates = " at ".join(filter(None, (record["position"], record["company"]))), record["date_range"]
+            jobs.append(f"{job} ({dates})" if dates else job)
     while len(jobs) > 1 and len("; ".join(jobs)) > _MAX_HEADER_CHARACTERS:
         jobs.pop()
     return "; ".join(jobs)[:_MAX_HEADER_CHARACTERS]
-
-
-def _job_line(record: Mapping[str, Any]) -> str:
-    job = " at ".join(filter(None, (record["position"], record["company"])))
-    return f"{job} ({record['date_range']})" if record["date_range"] else job
 
 
 def repository_line(facts: Mapping[str, Any] | None) -> str:
@@ -181,8 +178,10 @@ class HeaderWriter:
 
     def missing(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
         """The nodes whose sentence is not stored yet, one for each text."""
-        known = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
-        return list({_sha(node): node for node in reversed(nodes) if _sha(node) not in known}.values())[::-1]
+        known = read_headers(self.engine, self._key(document_id), {text_sha(node.text) for node in nodes})
+        return list(
+            {text_sha(node.text): node for node in reversed(nodes) if text_sha(node.text) not in known}.values()
+        )[::-1]
 
     def __call__(self, document: Document, nodes: Sequence[TextNode]) -> tuple[list[TextNode], int]:
         """Return copies of the nodes with the sentence below their header, and for how many texts the model failed."""
@@ -193,8 +192,8 @@ class HeaderWriter:
 
     def with_known(self, document_id: str, nodes: Sequence[TextNode]) -> list[TextNode]:
         """Copies of the nodes, each with its stored sentence, if any, below its header."""
-        sentences = read_headers(self.engine, self._key(document_id), {_sha(node) for node in nodes})
-        return [_with_header(node, (node.metadata["header"], sentences.get(_sha(node), ""))) for node in nodes]
+        sentences = read_headers(self.engine, self._key(document_id), {text_sha(node.text) for node in nodes})
+        return [_with_header(node, (node.metadata["header"], sentences.get(text_sha(node.text), ""))) for node in nodes]
 
     def _write(self, document: Document, node: TextNode) -> bool:
         """Ask the model for a node's sentence and store it; True if there is one."""
@@ -216,7 +215,7 @@ class HeaderWriter:
             return False
         self.breaker.note(failed=False)
         if header := shortened(reply):
-            keep_headers(self.engine, self._key(document.id), {_sha(node): header})
+            keep_headers(self.engine, self._key(document.id), {text_sha(node.text): header})
         return bool(header)
 
     def messages(self, document: Document, node: TextNode) -> list[tuple[str, str]]:
@@ -261,7 +260,3 @@ def shortened(reply: str) -> str:
     """A reply on one line, at most 400 characters, cut after a word."""
     line = " ".join(canonical(reply).split()).strip("\"'“”")
     return line if len(line) <= _MAX_SENTENCE_CHARACTERS else line[:_MAX_SENTENCE_CHARACTERS].rpartition(" ")[0]
-
-
-def _sha(node: TextNode) -> str:
-    return hashlib.sha256(node.text.encode()).hexdigest()

@@ -37,23 +37,16 @@ _REMOVALS_PER_TRANSACTION = 50
 _GROUPS_AHEAD = 2  # groups that wait, beside the two that the stages are working on
 
 StepResult = tuple[int, IngestItem]  # the index of a step, and its outcome
-# Raise an error to refuse steps, by document id; called in the transaction that is about to change these documents.
-Guard = Callable[[Connection, Mapping[str, Step]], None]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Intermediate = TypeVar("Intermediate")
 
 
-# Guards: keep a run from overwriting what another run wrote after the plan was made.
-
-
-def allow_all(connection: Connection, steps: Mapping[str, Step]) -> None:
-    """Refuse nothing."""
-
-
 def assert_as_planned(connection: Connection, steps: Mapping[str, Step]) -> None:
     """Refuse to overwrite what another run has written since the plan was made, unless the source still agrees.
+
+    `steps` are those of documents, by id, that the transaction of the connection is about to change.
 
     Raises:
         StoreError: If one of the documents was added, changed or removed meanwhile.
@@ -173,7 +166,6 @@ class PlanExecution:
         steps: The steps of the plan by their index, or some of them.
         tasks: What is to be prepared, each with the index of its step.
         known: What is stored, by document id.
-        guard: Called in the transaction of each change before anything is written; it refuses by raising.
     """
 
     pipeline: DocumentPipeline
@@ -185,7 +177,6 @@ class PlanExecution:
     steps: Mapping[int, Step]
     tasks: Sequence[tuple[int, Task]]
     known: Mapping[str, StoredDocument]
-    guard: Guard = assert_as_planned
 
     def items(self) -> Iterator[StepResult]:
         """Yield (index of the step, its outcome) once it is committed; ends early when a stop is asked for.
@@ -229,13 +220,12 @@ class PlanExecution:
         return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=stored.nodes)
 
     def _remove(self, steps: Sequence[tuple[int, Step]]) -> list[StepResult]:
-        began = time.perf_counter()
+        began, items = time.perf_counter(), dict[int, IngestItem]()
         ids = [step.document_id for _, step in steps]
-        items = {place: IngestItem(step.item.name, "removed", document_id=step.document_id) for place, step in steps}
-        items = {
-            place: replace(item, nodes=self.known[item.document_id].nodes) if item.document_id in self.known else item
-            for place, item in items.items()
-        }
+        for place, step in steps:
+            stored = self.known.get(step.document_id)
+            nodes = stored.nodes if stored else 0
+            items[place] = IngestItem(step.item.name, "removed", document_id=step.document_id, nodes=nodes)
         done = self._change(items, partial(remove_documents, self.pipeline.store, ids))
         return _timed(done, (time.perf_counter() - began) / len(steps))
 
@@ -303,7 +293,7 @@ class PlanExecution:
             within=lambda connection, versions: self._log(
                 connection, [(steps[each], by_id[each], version) for each, version in versions.items()]
             ),
-            check=lambda connection, ids: self.guard(connection, {each: steps[each] for each in ids}),
+            check=lambda connection, ids: assert_as_planned(connection, {each: steps[each] for each in ids}),
         )
         done = {
             place: item if item.document_id in written else replace(item, outcome="unchanged")

@@ -46,11 +46,6 @@ class CachedEmbedder:
     engine: Engine
     identity: EmbeddingIdentity
 
-    def __call__(self, nodes: Sequence[BaseNode]) -> tuple[list[Vectors], int]:
-        """Return the window vectors of each node, (windows, dimension) float32, and how many texts were not cached."""
-        vectors, new = self.embed([embedded_text(node) for node in nodes])
-        return vectors, sum(new)
-
     def embed(self, texts: Sequence[str]) -> tuple[list[Vectors], list[bool]]:
         """Return for each text its window vectors, and whether it was not cached; a repeated text is new only once.
 
@@ -64,20 +59,17 @@ class CachedEmbedder:
         remaining, size = list(missing), group_size(self.model)
         for start in range(0, len(remaining), size):  # what is paid for is kept, even if the next request fails
             group = remaining[start : start + size]
-            fresh = dict(zip(group, self._request([missing[key] for key in group]), strict=True))
+            try:
+                fresh = dict(zip(group, window_vectors(self.model, [missing[key] for key in group]), strict=True))
+            except ModelError as refused:
+                try:
+                    window_vectors(self.model, [_PROBE])
+                except ModelError as error:
+                    raise ServiceUnavailable(f"Embedding failed: {refused.message}", hint=refused.hint) from error
+                raise
             cache_vectors(self.engine, self.identity.slug, fresh)
             known |= fresh
         return [known[key] for key in keys], [missing.pop(key, None) is not None for key in keys]
-
-    def _request(self, texts: Sequence[str]) -> list[Vectors]:
-        try:
-            return window_vectors(self.model, texts)
-        except ModelError as refused:
-            try:
-                window_vectors(self.model, [_PROBE])
-            except ModelError as error:
-                raise ServiceUnavailable(f"Embedding failed: {refused.message}", hint=refused.hint) from error
-            raise
 
 
 @dataclass(slots=True)
@@ -167,14 +159,10 @@ class DocumentPipeline:
         embed_nodes = EmbedNodes(embedder=self.embedder)
         pipeline = IngestionPipeline(transformations=[embed_nodes], disable_cache=True)
         nodes = pipeline.run(nodes=[node for prepared in documents for node in prepared.nodes or ()])
-        embedded = iter(zip(nodes, embed_nodes.windows, embed_nodes.new, strict=True))
-        return [_with_vectors(one, list(islice(embedded, len(one.nodes or ())))) for one in documents]
-
-
-def _with_vectors(prepared: PreparedDocument, embedded: Sequence[tuple[BaseNode, Vectors, bool]]) -> PreparedDocument:
-    return replace(
-        prepared,
-        nodes=tuple(node for node, _, _ in embedded if isinstance(node, TextNode)),
-        vectors=tuple(windows for _, windows, _ in embedded),
-        embedded=prepared.embedded + sum(new for _, _, new in embedded),
-    )
+        embedded, done = iter(zip(nodes, embed_nodes.windows, embed_nodes.new, strict=True)), list[PreparedDocument]()
+        for one in documents:
+            own = list(islice(embedded, len(one.nodes or ())))
+            texts = tuple(node for node, _, _ in own if isinstance(node, TextNode))
+            vectors, new = tuple(windows for _, windows, _ in own), sum(is_new for _, _, is_new in own)
+            done.append(replace(one, nodes=texts, vectors=vectors, embedded=one.embedded + new))
+        return done

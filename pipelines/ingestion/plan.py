@@ -144,10 +144,6 @@ class PlanContext:
         made = recipe_changes(document.recipe, self.recipe_of(document.parser, loader_version(document)))
         return [*found, made] if made else found
 
-    def trusts_stamp(self, document: StoredDocument, item: SourceItem) -> bool:
-        """True if the item's stamp alone shows that the document is unchanged."""
-        return bool(item.stamp) and document.stamp == item.stamp and not self.verify and item.uri not in self.failed
-
 
 def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], context: PlanContext) -> Plan:
     """Plan a step for every listed document and every one that a complete listing no longer has.
@@ -254,7 +250,8 @@ def collection_chooser(
 def _step(item: SourceItem, document: StoredDocument | None, context: PlanContext) -> Step:
     """The step of a listed document, as if none had moved."""
     changes = context.changes(document, item) if document else []
-    if document and not changes and context.trusts_stamp(document, item):
+    has_stamp = bool(item.stamp) and not context.verify and item.uri not in context.failed
+    if document and not changes and has_stamp and document.stamp == item.stamp:
         why = "same size and time" if item.source_kind == "file" else "not changed at its source"
         return Step("unchanged", item, why, document.id, document.file_sha, held_since=document.ingested_at)
     try:

@@ -243,25 +243,21 @@ def prepare(
         at(name)
 
     try:
-        return _prepare(task, options, reached)
+        reached("read")
+        data = read_bytes(task, options)
+        reached("load")
+        document, parser = classify_loaded(load(data, task.item, limits=options.limits), task)
+        if options.keep:
+            keep_original(options.home, document.file_sha, data, name=document.name)
+        reached("parse")
+        made_by = options.recipe(parser, loader_version(document))
+        if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
+            return PreparedDocument(document, parser, made_by, None)
+        return parse_document(document, parser, options)
     except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
         if is_memory_error(error):
             return out_of_memory(stage, task.item.name, options.limits.document_memory_mb)
         return PreparationFailure.of(error, stage, task.item.name)
-
-
-def _prepare(task: Task, options: PrepareOptions, reached: Callable[[str], None]) -> PreparedDocument:
-    reached("read")
-    data = read_bytes(task, options)
-    reached("load")
-    document, parser = classify_loaded(load(data, task.item, limits=options.limits), task)
-    if options.keep:
-        keep_original(options.home, document.file_sha, data, name=document.name)
-    reached("parse")
-    made_by = options.recipe(parser, loader_version(document))
-    if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
-        return PreparedDocument(document, parser, made_by, None)
-    return parse_document(document, parser, options)
 
 
 def read_bytes(task: Task, options: PrepareOptions) -> bytes:

@@ -156,34 +156,32 @@ class Reembedding:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
             ConfigError: If the model cannot be used, or was promoted or dropped meanwhile.
         """
-        began = time.perf_counter()
+        began, pipeline = time.perf_counter(), self.ingestion.pipeline
         self.ingestion.store.ensure(self.ingestion.identity.provider, self.ingestion.identity.model)
         done, nodes, embedded, failed = 0, 0, 0, dict[str, PreparationFailure]()
         finished: set[tuple[str, str]] = set()
         while due := [one for one in self.due() if (one[0].id, one[0].content_sha) not in finished]:
             total = len(finished) + len(due)
-            for (one, _), outcome in self._write(due):
-                if outcome is None:
-                    continue  # it changed, and is due again
-                finished.add((one.id, one.content_sha))
-                if isinstance(outcome, PreparationFailure):
-                    failed[one.name] = outcome
-                else:
-                    done, nodes, embedded = done + 1, nodes + outcome[0], embedded + outcome[1]
-                on_progress(len(finished), total, one.name)
+            stages = run_stages(
+                self._parsed(due),
+                partial(embed_group, pipeline),  # the texts of small documents are embedded together
+                lambda group: [(place, self._index(state)) for place, state in group],
+                weigh=partial(group_share, pipeline),
+            )
+            with closing(stages) as written:
+                for place, outcome in written:
+                    one, _ = due[place]
+                    if outcome is None:
+                        continue  # it changed, and is due again
+                    finished.add((one.id, one.content_sha))
+                    if isinstance(outcome, PreparationFailure):
+                        failed[one.name] = outcome
+                    else:
+                        done, nodes, embedded = done + 1, nodes + outcome[0], embedded + outcome[1]
+                    on_progress(len(finished), total, one.name)
         seconds = round(time.perf_counter() - began, 3)
         log("info", "node table filled", table=self.ingestion.store.table, documents=done, seconds=seconds)
         return ReembeddingReport(done, nodes, embedded, failed, seconds)
-
-    def _write(self, due: Sequence[StaleDocument]) -> Iterator[tuple[StaleDocument, _Outcome]]:
-        """Write documents; the texts of small ones are embedded together."""
-        pipeline = self.ingestion.pipeline
-        stages = run_stages(
-            self._parsed(due), partial(embed_group, pipeline), self._index, weigh=partial(group_share, pipeline)
-        )
-        with closing(stages) as written:
-            for place, outcome in written:
-                yield due[place], outcome
 
     def _parsed(self, due: Sequence[StaleDocument]) -> Iterator[PrepareResult]:
         for place, one in enumerate(due):
@@ -197,21 +195,14 @@ class Reembedding:
                 if prepared is not None:
                     yield place, prepared
 
-    def _index(self, group: Sequence[PrepareResult]) -> list[tuple[int, _Outcome]]:
-        outcomes: list[tuple[int, _Outcome]] = []
-        for place, one in group:
-            outcome: _Outcome = None
-            if isinstance(one, PreparationFailure):
-                outcome = one
-            else:
-                new = Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
-                try:
-                    if index_document(self.ingestion.store, new):
-                        outcome = len(one.vectors), one.embedded
-                except StoreError as error:
-                    outcome = PreparationFailure.of(error, "store", one.document.name)
-            outcomes.append((place, outcome))
-        return outcomes
+    def _index(self, one: PreparedDocument | PreparationFailure) -> _Outcome:
+        if isinstance(one, PreparationFailure):
+            return one
+        new = Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
+        try:
+            return (len(one.vectors), one.embedded) if index_document(self.ingestion.store, new) else None
+        except StoreError as error:
+            return PreparationFailure.of(error, "store", one.document.name)
 
     def _prepared(self, due: StaleDocument) -> PreparedDocument | None:
         """The stored document, parsed for this model; None if it is gone."""

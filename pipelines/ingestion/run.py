@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from llama_index.core.embeddings import BaseEmbedding
 from pydantic import SecretStr
@@ -14,7 +15,7 @@ from sqlalchemy import select
 
 from config.settings import Settings
 from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
-from pipelines.ingestion.execute import Guard, PlanExecution, allow_all, assert_as_planned
+from pipelines.ingestion.execute import PlanExecution
 from pipelines.ingestion.pipeline import DocumentPipeline
 from pipelines.ingestion.plan import (
     Plan,
@@ -81,7 +82,6 @@ class Ingestion:
     Attributes:
         executor: Prepares documents.
         cluster: Executes a run's documents on a Ray cluster instead.
-        guard: Refuses to change what another run changed since the plan.
         stop: Once set, a run ends after the documents that are under way.
     """
 
@@ -94,7 +94,6 @@ class Ingestion:
     header_writer: HeaderWriter | None = None
     executor: Executor = prepare_in_process
     cluster: RayExecutor | None = None
-    guard: Guard = assert_as_planned
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -218,7 +217,6 @@ class Ingestion:
                 steps=dict(enumerate(plan.steps)),
                 tasks=self.tasks(plan, overrides, known),
                 known=known,
-                guard=self.guard,
             )
             set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
             items: dict[int, IngestItem] = {}
@@ -270,7 +268,9 @@ class Ingestion:
                 continue
             collection = step.collection or self.collection(overrides)
             added = taken.get((collection, step.item.uri))  # by another run since the plan
-            document_id = step.document_id or added or _mint_id(collection, step.item.uri, known)
+            # of a new document, from its first URI; a numbered one if a moved document kept that URI's id
+            minted = (uuid.uuid5(uuid.NAMESPACE_URL, f"{collection}|{step.item.uri}|{n or ''}") for n in count())
+            document_id = step.document_id or added or next(str(each) for each in minted if str(each) not in known)
             stored = known.get(document_id)
             task = Task(
                 item=step.item,
@@ -294,7 +294,7 @@ class Ingestion:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]
-        report = replace(self, guard=allow_all).run(Plan(tuple(steps), (), ()), kind="remove")
+        report = self.run(Plan(tuple(steps), (), ()), kind="remove")
         settle_failures(self.database.engine, report.run_id, dict.fromkeys(failures, "asked for"))
         left = {document.source_uri for document in self.known()}
         for uri in {step.item.uri for step in steps} - left:
@@ -354,12 +354,3 @@ def ingest(
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(wanted, overrides=overrides, verify=verify, allow_removals=allow_removals)
     return ingestion.run(plan, overrides=overrides, on_progress=on_progress)
-
-
-def _mint_id(collection: str, uri: str, known: Mapping[str, StoredDocument]) -> str:
-    """Derive a document id from its first URI; a numbered one if a moved document kept that URI's id."""
-    for attempt in range(len(known) + 1):
-        minted = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{collection}|{uri}|{attempt or ''}"))
-        if minted not in known:
-            return minted
-    raise AssertionError("more ids than documents")

@@ -36,7 +36,7 @@ from pipelines.ingestion.parsers import PARSERS, parse
 from pipelines.ingestion.parsers.nodes import EmbedTexts, make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.window import WindowParser
-from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder
+from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder, embedded_text
 from pipelines.ingestion.run import build_ingestion
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import open_database
@@ -329,7 +329,7 @@ def index_chunks(
     for loaded in documents:
         document = loaded.with_(content_sha=content_sha(loaded, name[1]), meta_sha=meta_sha(loaded))
         nodes = cut(document, TextEmbedder(embedder))
-        windows, _ = embedder(nodes)
+        windows, _ = embedder.embed([embedded_text(node) for node in nodes])
         facts = json.dumps([(*_span(node), node.metadata["header"]) for node in nodes])
         recipe = hashlib.sha256(facts.encode()).hexdigest()  # other spans are another recipe, which indexes look at
         replace_documents(ingestion.store, [Replacement(document, nodes, windows, NodeRecipe(name[1], recipe))])

@@ -60,7 +60,9 @@ def with_document_records(document: Document, pieces: Sequence[Piece]) -> list[P
 def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[CareerRecord]:
     """The person, the summary and the jobs of a page about its author, or of a page that begins with "I am NAME"."""
     text = document.text
-    prose = [block for block in blocks if block.kind == "paragraph" and _count_words(text, block) >= _MIN_WORDS]
+    paragraphs = [(block, plain(text[block.start : block.end], images=False)) for block in blocks
+                  if block.kind == "paragraph"]  # fmt: skip
+    prose = [block for block, words in paragraphs if len(words.split()) >= _MIN_WORDS]
     headings = [title_of(text, block.start, block.end) for block in blocks[:3] if block.kind == "heading"]
     titles = [*headings[:1], document.title]
     is_page = _is_about_page(document, titles)
@@ -68,8 +70,9 @@ def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[Caree
         return
     title = next((title for title in titles if name_in_title(title)), "") if is_page else ""
     name = name_in_title(title)
-    told = [block for block in prose if fold(plain(text[block.start : block.end])).startswith(("i ", "i'", "i’"))]
-    named = [block for block in prose if name and _opens_with(text, block, name.partition(" ")[0])]
+    openings = [(block, fold(plain(text[block.start : block.end]))) for block in prose]
+    told = [block for block, words in openings if words.startswith(("i ", "i'", "i’"))]
+    named = [block for block, words in openings if name and words.startswith(f"{fold(name.partition(' ')[0])} ")]
     for block in prose[: _MAX_PARAGRAPHS if is_page else 1]:
         if person := self_introduction(text, block.start, block.end, title):
             home = person.location or (_home(text, prose) if is_page else "")
@@ -90,10 +93,6 @@ def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[Caree
         yield from _languages(text, blocks)
     if is_page and told:
         yield from listed_jobs(text, blocks)
-
-
-def _opens_with(text: str, block: Block, word: str) -> bool:
-    return fold(plain(text[block.start : block.end])).startswith(f"{fold(word)} ")
 
 
 def _summary(
@@ -151,10 +150,6 @@ def _is_about_page(document: Document, titles: Sequence[str]) -> bool:
     return any(fold(name).strip("!?.:") in pages or name_in_title(name) for name in names)
 
 
-def _count_words(text: str, block: Block) -> int:
-    return len(plain(text[block.start : block.end], images=False).split())
-
-
 def _talks(text: str, title: str, blocks: Sequence[Block]) -> Iterator[TalkFacts]:
     """The talks of the lists and tables below headings that name talks, each title once."""
     seen: set[str] = set()
@@ -185,7 +180,9 @@ def _talks(text: str, title: str, blocks: Sequence[Block]) -> Iterator[TalkFacts
                 case "list":
                     found = _listed_talk(text, _item(text, span))
                 case "paragraph":
-                    found = _talks_of_lines(text, *span) or (_quoted_talk(text, span) if kind else [])
+                    found = _talks_of_lines(text, *span)
+                    if not found and kind and any(sign in text[slice(*span)] for sign in '“„«"'):
+                        found = talk_items(text, [span], mixed=False)
                 case _:
                     found = []
             is_title = block.kind == "paragraph" and len(text[slice(*span)].split()) <= _MAX_NAME
@@ -207,12 +204,6 @@ def _talks_of_lines(text: str, start: int, end: int) -> list[TalkFacts]:
         at += len(line) + 1
     found = [talk for span in spans for talk in _listed_talk(text, span)]
     return found if len(spans) > 1 and len(found) == len(spans) else []
-
-
-def _quoted_talk(text: str, span: tuple[int, int]) -> list[TalkFacts]:
-    """The talk of a paragraph with a title in quotation marks, below a heading that names a kind of talks."""
-    is_quoted = any(sign in text[slice(*span)] for sign in '“„«"')
-    return talk_items(text, [span], mixed=False) if is_quoted else []
 
 
 def _listed_talk(text: str, span: tuple[int, int]) -> list[TalkFacts]:

@@ -77,20 +77,18 @@ class JourneyParser(SpanParser):
         pieces = self.pieces(text, blocks)
         paragraphs = [block for block in fill_gaps(text, blocks) if block.kind != "heading"] or list(blocks)
         starts, ends = [block.start for block in paragraphs], [block.end for block in paragraphs]
-        return [
-            replace(
-                piece,
-                facts=JourneyFacts(
-                    fiscal_year=(year := _fiscal_year(document, piece.section_path)),
-                    part=part,
-                    parts=len(pieces),
-                    first_paragraph=min(bisect_right(ends, piece.start) + 1, len(paragraphs)),
-                    last_paragraph=max(bisect_left(starts, piece.end), 1),
-                ),
-                year=year,
-            )
-            for part, piece in enumerate(pieces, 1)
-        ]
+        stated = document.metadata.get("fiscal_year")
+        stated, made = stated if isinstance(stated, int) else None, list[Piece]()
+        for part, piece in enumerate(pieces, 1):
+            # that of the nearest heading that names one, else the document's
+            year = next((named for title in reversed(piece.section_path) if (named := fiscal_year(title))), stated)
+            first, last = bisect_right(ends, piece.start) + 1, bisect_left(starts, piece.end)
+            facts = JourneyFacts(
+                fiscal_year=year, part=part, parts=len(pieces), first_paragraph=min(first, len(paragraphs)),
+                last_paragraph=max(last, 1),
+            )  # fmt: skip
+            made.append(replace(piece, facts=facts, year=year))
+        return made
 
     def pieces(self, text: str, blocks: Sequence[Block]) -> list[Piece]:
         """The pieces of a text with these blocks, without facts."""
@@ -100,10 +98,3 @@ class JourneyParser(SpanParser):
         packing = Packing(min(self.target_tokens, soft), soft, self.hard_tokens, _size, overlap)
         sections = join_tiny(sections_of(text, blocks), partial(is_tiny, text))
         return [piece for section in sections for piece in pack(text, section.blocks, section.path, packing)]
-
-
-def _fiscal_year(document: Document, path: Sequence[str]) -> int | None:
-    """The fiscal year of the nearest heading that names one, else the document's."""
-    named = next((year for title in reversed(path) if (year := fiscal_year(title))), None)
-    stated = document.metadata.get("fiscal_year")
-    return named or (stated if isinstance(stated, int) else None)

@@ -3,7 +3,6 @@
 import hashlib
 import uuid
 from abc import abstractmethod
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -20,24 +19,15 @@ from pipelines.facts import Facts, ProjectDetail, ProjectFacts, RepositoryFacts,
 from pipelines.ingestion.parsers.document_facts import with_document_records
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.store.added_nodes import lifted
-from pipelines.text import count_tokens, line_breaks
+from pipelines.store.documents import Places
+from pipelines.store.node_writer import metadata_of_document
+from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
 
 # Texts to normalised vectors of shape (texts, dimension).
 EmbedTexts = Callable[[Sequence[str]], NDArray[Any]]
 
 _OWN_KEYS = [key for key in NodeMetadata.model_fields if key != "extra"]
-
-
-class LineNumbers:
-    """Line numbers by offset in a text."""
-
-    def __init__(self, text: str, first_line: int = 1) -> None:
-        self._ends = line_breaks(text)
-        self._first = first_line
-
-    def __getitem__(self, offset: int) -> int:
-        return self._first + bisect_right(self._ends, offset - 1)
 
 
 def make_nodes(
@@ -59,13 +49,24 @@ def make_nodes(
     Raises:
         ParseError: If a span is empty, outside the text, or has white space at an end.
     """
-    lines, shared = LineNumbers(document.text, document.first_line), _of_document(document)
+    places, shared = Places(document.text, document.first_line, document.pages), metadata_of_document(document)
     repository = repository_of(document.metadata)
     nodes = []
     for ordinal, piece in enumerate(pieces):
+        start, end = piece.start, piece.end
+        text = document.text[start:end]
+        if not (0 <= start < end <= len(document.text)) or text != text.strip():
+            made = f"{parser} made a node that is not an exact span ({start}-{end})"
+            raise ParseError(f"{document.name}: {made}.", hint="This is a bug.")
         metadata = NodeMetadata(
             **shared,
-            **_of_piece(document, _checked(piece, document, parser), lines),
+            **places.of(start, end),
+            section=piece.section_path[-1] if piece.section_path else "",
+            section_path=piece.section_path,
+            kind=piece.kind,
+            year=piece.year or document.year,
+            token_count=count_tokens(text),
+            header=piece.lead,
             ordinal=ordinal,
             total=len(pieces),
             parser=parser,
@@ -77,10 +78,10 @@ def make_nodes(
         nodes.append(
             TextNode(
                 id_=node_id(document, f"{parser}@{parser_version}", ordinal),
-                text=document.text[piece.start : piece.end],
+                text=text,
                 metadata=metadata.model_dump(mode="json", fallback=str),
-                start_char_idx=piece.start,
-                end_char_idx=piece.end,
+                start_char_idx=start,
+                end_char_idx=end,
                 excluded_embed_metadata_keys=_OWN_KEYS,
                 excluded_llm_metadata_keys=_OWN_KEYS,
                 relationships={NodeRelationship.SOURCE: source},
@@ -97,48 +98,6 @@ def _with_project(repository: RepositoryFacts, facts: Facts | None) -> Facts:
     if len(projects[:1]) + len(details) < len(records):
         return facts or repository
     return repository.model_copy(update={"project": next(iter(projects), None), "details": details})
-
-
-def _checked(piece: Piece, document: Document, parser: str) -> Piece:
-    start, end = piece.start, piece.end
-    text = document.text[start:end]
-    if not (0 <= start < end <= len(document.text)) or text != text.strip():
-        raise ParseError(
-            f"{document.name}: {parser} made a node that is not an exact span ({start}-{end}).", hint="This is a bug."
-        )
-    return piece
-
-
-def _of_document(document: Document) -> dict[str, Any]:
-    """The fields of NodeMetadata that are those of the document."""
-    return {
-        "document_id": document.id,
-        "collection": document.collection,
-        "source": document.source,
-        "mime": document.mime,
-        "title": document.title,
-        "category": document.category,
-        "subcategory": document.subcategory,
-        "visibility": document.visibility,
-        "ingested_at": document.ingested_at.isoformat() if document.ingested_at else "",
-    }
-
-
-def _of_piece(document: Document, piece: Piece, lines: LineNumbers) -> dict[str, Any]:
-    """The fields of NodeMetadata that a piece has by its place and its contents."""
-    return {
-        "section": piece.section_path[-1] if piece.section_path else "",
-        "section_path": piece.section_path,
-        "kind": piece.kind,
-        "page": bisect_right(document.pages, piece.start) or None,
-        "line_start": lines[piece.start],
-        "line_end": lines[piece.end - 1],
-        "year": piece.year or document.year,
-        "start": piece.start,
-        "end": piece.end,
-        "token_count": count_tokens(document.text[piece.start : piece.end]),
-        "header": piece.lead,
-    }
 
 
 def node_id(document: Document, maker: str, ordinal: int) -> str:

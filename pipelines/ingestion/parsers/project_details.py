@@ -107,7 +107,8 @@ def _stated(words: str, *, first: bool, licensing: bool) -> str:
     licensed = opens or (licensing and len(tokens) <= _SHORT) or any(one in folded for one in lists["licensed"])
     if licensed and (licences_in(words) or (opens and is_labelled)):
         return "licence"
-    if any(one in folded and _version_in(folded.partition(one)[2]) for one in lists["released"]):
+    after = (folded.partition(one)[2].split()[:_NEAR] for one in lists["released"] if one in folded)
+    if any(_version(word) for near in after for word in near):
         return "version"
     if (is_labelled and head in lists["about-status"]) or any(one in folded for one in lists["kept"]):
         return "status"
@@ -206,10 +207,6 @@ def _line(raw: str) -> str:
     """The words of a line of a changelog, without marks and what follows a middle dot."""
     words = " ".join(plain(raw.strip().lstrip("#-+ ").removeprefix("* ").replace("[", "").replace("]", "")).split())
     return words.partition(" · ")[0].strip("`* ")[:_MAX_LINE]
-
-
-def _version_in(words: str) -> bool:
-    return any(_version(word) for word in words.split()[:_NEAR])
 
 
 def _version(word: str) -> Version | None:

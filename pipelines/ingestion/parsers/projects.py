@@ -210,14 +210,6 @@ def _is_section(title: str) -> bool:
     )
 
 
-def _is_about(title: str, names: Sequence[str]) -> bool:
-    """True for the title of a section that says what the project is: "About", "What is CNTK?"."""
-    folded = fold(title).rstrip("?!.: ")
-    for name in filter(None, map(fold, names)):
-        folded = folded.replace(name, "it")
-    return folded in word_lists("readme")["about"]
-
-
 def _is_prose(text: str, block: Block, *, items: bool = False) -> bool:
     """True for a paragraph of several words that is no aside in brackets; of a section about the project, an item."""
     is_read = block.kind == "paragraph" or (items and block.kind == "list")
@@ -234,7 +226,10 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
     for block in blocks:
         if block.kind == "heading":
             heading = title_of(text, block.start, block.end)
-            is_about, is_name = _is_about(heading, title.names), fold(heading) == "name"
+            about, is_name = fold(heading).rstrip("?!.: "), fold(heading) == "name"
+            for name in filter(None, map(fold, title.names)):
+                about = about.replace(name, "it")
+            is_about = about in word_lists("readme")["about"]  # "About", "What is CNTK?"
             paragraph, is_elsewhere = 0, not is_about and block != title.block
         elif paragraph < _MAX_PARAGRAPHS and _is_prose(text, block, items=is_about):
             noticed = 0.0
@@ -260,7 +255,9 @@ def _sentences(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 def _words_of(raw: str) -> str:
     """The words of a sentence without markup, and without the questions and links in a row around it."""
-    words = " ".join(plain(_before_menu(raw), images=False).split()).rstrip(":").strip("*")
+    head, dot, rest = raw.partition(" · ")  # links in a row may follow a tagline on its line
+    is_menu = bool(dot) and "](" in rest and "](" not in head
+    words = " ".join(plain(head if is_menu else raw, images=False).split()).rstrip(":").strip("*")
     return words.rpartition("? ")[2]
 
 
@@ -268,12 +265,6 @@ def _is_title(words: str, names: Sequence[str]) -> bool:
     """True if a sentence says one of these names and nothing else."""
     own = letters_of(fold(words))
     return bool(own) and own in [letters_of(fold(name)) for name in names]
-
-
-def _before_menu(raw: str) -> str:
-    """What stands before the links in a row that follow a tagline on its line; else all of it."""
-    head, dot, rest = raw.partition(" · ")
-    return head if dot and "](" in rest and "](" not in head else raw
 
 
 def _score(words: str, names: Sequence[str], *, first: bool) -> float:
@@ -285,7 +276,8 @@ def _score(words: str, names: Sequence[str], *, first: bool) -> float:
         return _MIN_SCORE
     if defined or _is_remark(words, folded, tokens[0]):
         return 0.0 if _is_remark(words, folded, "") else defined
-    has_verb = any(token in lists["finite"] for token in _before_clause(tokens))
+    clause = ("that", "which", "who", "when", "where", "whose")  # words that begin a relative one
+    has_verb = any(token in lists["finite"] for token in takewhile(lambda token: token not in clause, tokens))
     if first and any(one == "is" and other in lists["articles"] for one, other in pairwise(tokens[1:5])):
         return 2.2  # the name in a form that is not the title's
     if tokens[0] in ("a", "an") or (_is_third_person(tokens[0]) and not has_verb and len(tokens) > 2):
@@ -304,7 +296,10 @@ def _defines(tokens: Sequence[str], folded: str, names: Sequence[str]) -> float:
     if verb in ("is", "are", "was"):
         return 3.0 if following in lists["articles"] else 2.3
     is_verb = verb in lists["verbs"] or _is_third_person(verb)
-    return 3.0 if is_verb or _has_verb_after_aside(folded.split()[length - 1 :]) else 0.0
+    # "NAME (...), ..., is": words in brackets or between commas stand before the verb
+    rest = pairwise(folded.split()[length - 1 :][:_MAX_ASIDE])
+    is_aside = any(token in ("is", "are") and before.endswith((",", ")")) for before, token in rest)
+    return 3.0 if is_verb or is_aside else 0.0
 
 
 def _is_remark(words: str, folded: str, first: str) -> bool:
@@ -336,21 +331,6 @@ def _subject_length(tokens: Sequence[str], names: Sequence[str]) -> int:
             end += 1
         return 0 if tokens[0] in ("the", "our") and not end else end + 1
     return 0
-
-
-def _has_verb_after_aside(tokens: Sequence[str]) -> bool:
-    """True for "NAME (...), ..., is": words in brackets or between commas stand before the verb."""
-    return any(
-        token in ("is", "are") and before.endswith((",", ")")) for before, token in pairwise(tokens[:_MAX_ASIDE])
-    )
-
-
-def _before_clause(tokens: Sequence[str]) -> Sequence[str]:
-    """The words before the first relative clause."""
-    ends = [
-        number for number, token in enumerate(tokens) if token in ("that", "which", "who", "when", "where", "whose")
-    ]
-    return tokens[: ends[0]] if ends else tokens
 
 
 def _is_third_person(token: str) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from pipelines.blocks import blocks_of
@@ -23,12 +22,6 @@ def _groups(text: str, found: Sequence[Span], group: int, limit: int) -> list[Sp
     """The spans of `group` sentences each; a group over the limit is cut."""
     together = [(found[at][0], found[min(at + group, len(found)) - 1][1]) for at in range(0, len(found), group)]
     return [part for span in together for part in cut_span(text, span, limit, len)]
-
-
-def _similarities(vectors: NDArray[np.float32], sizes: Sequence[int]) -> list[NDArray[np.float32]]:
-    """The cosine similarity of each group with the next one, for sections with the given numbers of groups."""
-    sections = np.split(vectors, np.cumsum(sizes)[:-1])
-    return [np.sum(rows[:-1] * rows[1:], axis=1) for rows in sections]
 
 
 def _merge_groups(groups: Sequence[Span], parts: Sequence[bool], least: int, most: int) -> Iterator[Span]:
@@ -96,7 +89,9 @@ class SemanticParser(SpanParser):
             size = min(_FALLBACK_CHARACTERS, self.max_characters)
             return SectionsParser(characters=size, overlap=_FALLBACK_OVERLAP).pieces(text, blocks)
         vectors = self.embed([text[start:end] for _, groups in grouped for start, end in groups])
-        alike = _similarities(vectors, [len(groups) for _, groups in grouped])
+        # of each group with the next one, by section
+        sections = np.split(vectors, np.cumsum([len(groups) for _, groups in grouped])[:-1])
+        alike = [np.sum(rows[:-1] * rows[1:], axis=1) for rows in sections]
         found = np.concatenate(alike)
         below = np.percentile(found, self.percentile) if len(found) else 0.0
         return [

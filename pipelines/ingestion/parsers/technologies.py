@@ -71,7 +71,8 @@ def _names_at(words: Sequence[str], at: int, *, badge: bool) -> Iterator[tuple[i
     loose, exact = _loose(), _spellings("exact")
     for size in range(min(_MAX_WORDS, len(words) - at), 0, -1):
         phrase = " ".join(_bare(word) for word in words[at : at + size])
-        for spelt in dict.fromkeys((phrase, _without_version(phrase), phrase.partition("-")[0])):
+        bare = (phrase if phrase.endswith("++") else phrase.removesuffix("+")).rstrip("0123456789.")  # "Python3.11+"
+        for spelt in dict.fromkeys((phrase, bare, phrase.partition("-")[0])):
             name, common = loose.get(fold(spelt), ""), exact.get(fold(phrase), "")
             if name or (common and (badge or (phrase == common and _is_meant(words, at, size)))):
                 yield size, name or common
@@ -90,11 +91,6 @@ def _is_meant(words: Sequence[str], at: int, size: int) -> bool:
 def _bare(word: str) -> str:
     bare = word.strip(_AROUND)
     return bare.rstrip(".") if not bare.startswith(".") else bare
-
-
-def _without_version(phrase: str) -> str:
-    """The phrase without the digits at its end: "C++17", "Python3.11+"."""
-    return (phrase if phrase.endswith("++") else phrase.removesuffix("+")).rstrip("0123456789.")
 
 
 @cache

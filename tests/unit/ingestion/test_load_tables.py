@@ -10,7 +10,7 @@ from openpyxl import Workbook
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import tables
-from pipelines.ingestion.parsers.nodes import LineNumbers
+from pipelines.store.documents import Places
 
 
 def saved(book: Workbook) -> bytes:
@@ -154,9 +154,13 @@ def test_quoted_line_breaks_stay_in_their_row(load_bytes) -> None:
 )
 def test_a_row_knows_its_lines_of_the_file(load_bytes, data: str, expected: dict[str, tuple[int, int]]) -> None:
     document = load_bytes(data.encode(), "a.csv")
-    lines = LineNumbers(document.text, document.first_line)
-    found = {text: (lines[b.start], lines[b.end - 1]) for b in document.blocks for text in expected
-             if text in document.text[b.start : b.end]}  # fmt: skip
+    places = Places(document.text, document.first_line, ())
+    found = {}
+    for block in document.blocks:
+        place = places.of(block.start, block.end)
+        for text in expected:
+            if text in document.text[block.start : block.end]:
+                found[text] = (place["line_start"], place["line_end"])
     assert found == expected
 
 
