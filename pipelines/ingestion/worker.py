@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pipelines.ingestion.prepare import PrepareOptions, Task
 
 MAX_RESULT_BYTES = 256_000_000  # of a pickled result
+_MAX_FILE_BYTES = 2**30  # of a file that it writes, what it prints included
 _IDLE_SECONDS = 300.0
 _FULL = 0.75  # share of its memory limit: a worker that holds more after a document is replaced
 
@@ -124,6 +125,7 @@ def _configure_process() -> None:
         signal.signal(number, signal.SIG_IGN)  # the parent decides what they mean
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE_BYTES, _MAX_FILE_BYTES))
     with contextlib.suppress(OSError):  # Linux, out of memory: kill this one before the database
         Path("/proc/self/oom_score_adj").write_text("500")
 

@@ -7,11 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -44,7 +46,6 @@ _ATTEMPTS = 3
 _KILLS = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes of a process that something else ended
 _START_SECONDS = 120.0
 _END_SECONDS = 5.0
-_DRAIN_SECONDS = 1.0
 _OUTPUT_TAIL = 4_000  # bytes
 _KEPT_VARIABLES = frozenset(
     "PATH HOME LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH DYLD_LIBRARY_PATH PYTHONHOME PYTHONUTF8 PYTHONDONTWRITEBYTECODE"
@@ -65,7 +66,7 @@ class Worker:
     """A worker process as its parent sees it; one thread at a time may give it documents, any thread may stop it.
 
     Attributes:
-        output: The end of what the process printed.
+        output: The end of what the process printed; empty until it is closed.
         closed: True if it can take no further document.
         killed: True if something else than this process ended it.
     """
@@ -73,28 +74,25 @@ class Worker:
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
         ours, theirs = socket.socketpair()
         watched, self._lifeline = os.pipe()
-        printed, printing = os.pipe()
         self._connection: Connection = Connection(ours.detach())
-        self._printed = open(printed, "rb", buffering=0)  # noqa: SIM115 - `_watch` closes it
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - `_release` closes it
         self._sent_options: PrepareOptions | None = None
         self._stage = ""  # that the document has reached
-        self.output, self.closed, self.killed = b"", False, False
+        self.output, self.closed, self.killed = "", False, False
         given = (theirs.fileno(), watched)
         try:
             self._process = subprocess.Popen(
                 [*command, *map(str, given)], env=environment(os.environ), cwd="/", stdin=subprocess.DEVNULL,
-                stdout=printing, stderr=printing, pass_fds=given, process_group=0,
+                stdout=self._printed, stderr=self._printed, pass_fds=given, process_group=0,
             )  # fmt: skip
         except OSError:
-            self._printed.close()
             self._release()
             raise
         finally:
             theirs.close()
             os.close(watched)
-            os.close(printing)
-        self._watcher = Thread(target=self._watch, name="worker watcher", daemon=True)
-        self._watcher.start()
+        self._reaper = Thread(target=self._reap, name="worker reaper", daemon=True)
+        self._reaper.start()
 
     @property
     def alive(self) -> bool:
@@ -116,7 +114,7 @@ class Worker:
             return out_of_time(self._stage, name, seconds) if self._stage else None
         except (EOFError, OSError):
             code = self.close(_END_SECONDS)
-            return crashed(self._stage, name, code, self.output.decode("utf-8", "replace")) if self._stage else None
+            return crashed(self._stage, name, code, self.output) if self._stage else None
 
     def _receive_result(self, seconds: float) -> bytes:
         """Wait for the result of the document; log what the worker logs meanwhile.
@@ -139,44 +137,41 @@ class Worker:
                     return payload
         raise TimeoutError
 
-    def _watch(self) -> None:
-        """Keep the end of what is printed; after the process, end its children, and leave no zombie."""
-        with self._printed:
-            while more := self._printed.read(65_536):
-                self.output = (self.output + more)[-_OUTPUT_TAIL:]
+    def _reap(self) -> None:
+        """Wait for the process, so that it leaves no zombie, and end its children."""
         self._process.wait()
         if not self.closed:  # else `close` did, and the number of the process may be another's by now
-            self._kill_group()
+            self.stop()
 
     def stop(self) -> None:
         """Kill the process and its children at once; the thread that waits for its result closes it."""
-        if self._process.returncode is None:
-            self._kill_group()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self, grace: float = 0.0) -> int:
         """End the process, after at most this many seconds in which it may end by itself; return its exit code."""
         with suppress(subprocess.TimeoutExpired):
             self.killed = self._process.wait(grace) in _KILLS
-        if self._watcher.is_alive():  # else the number of the process may be another's by now
-            self._kill_group()
-        self._watcher.join(_DRAIN_SECONDS)  # no longer, as a child in a group of its own may go on printing
+        if self._reaper.is_alive():
+            self.stop()
+        code = self._process.wait()
+        self._reaper.join()
+        printed = self._printed.fileno()
+        end = os.fstat(printed).st_size
+        self.output = os.pread(printed, _OUTPUT_TAIL, max(end - _OUTPUT_TAIL, 0)).decode("utf-8", "replace")
         self._release()
-        return self._process.wait()
+        return code
 
     def forget(self) -> None:
         """Release the descriptors in a forked process, which does not own the worker."""
         self._process.returncode = 0
-        self._printed.close()
         self._release()
-
-    def _kill_group(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _release(self) -> None:
         if not self.closed:
             self.closed = True
             self._connection.close()
+            self._printed.close()
             os.close(self._lifeline)
 
 
@@ -188,7 +183,8 @@ class WorkerPool:
         self._lock = Lock()
         self._idle: list[Worker] = []
         self._all: WeakSet[Worker] = WeakSet()
-        _POOLS.add(self)
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._forked)
 
     def take(self) -> Worker:
         """Take an idle worker, or start one.
@@ -216,16 +212,13 @@ class WorkerPool:
             self._idle.append(worker)
 
     def close(self) -> None:
-        """End every worker; a busy one is closed by the thread that gave it its document."""
+        """End the idle workers; a busy one ends with the run that gave it its document."""
         with self._lock:
             idle, self._idle = self._idle, []
-            everyone = list(self._all)
-        for worker in everyone:
-            worker.stop()
         for worker in idle:
             worker.close()
 
-    def forked(self) -> None:
+    def _forked(self) -> None:
         """Start empty in a forked process: the workers belong to its parent."""
         self._lock, self._idle = Lock(), []
         for worker in list(self._all):
@@ -233,53 +226,47 @@ class WorkerPool:
         self._all = WeakSet()
 
 
-_POOLS: WeakSet[WorkerPool] = WeakSet()
-
-
-def _in_every_pool(method: str) -> None:
-    for pool in list(_POOLS):
-        getattr(pool, method)()
-
-
 SHARED_POOL = WorkerPool()
-atexit.register(_in_every_pool, "close")
-os.register_at_fork(after_in_child=lambda: _in_every_pool("forked"))
 
 
-class _WorkersKilled(Exception):
-    """Workers start, and something else ends them before they begin: mostly a machine without memory left."""
-
-
-class Dispatcher:
+class _Dispatcher:
     """Prepares documents in worker processes, at most so many at a time."""
 
     def __init__(self, most: int, pool: WorkerPool, options: PrepareOptions) -> None:
         self._most, self._pool, self._options = most, pool, options
+        self._ahead = most + QUEUE_AHEAD
         self._threads = ThreadPoolExecutor(most, "dispatcher")
         self._ready: SimpleQueue[tuple[int, Future[bytes | PreparationFailure]]] = SimpleQueue()
         self._changed = Condition()
-        self._waiting_bytes = self._working = 0
+        self._waiting_bytes = 0
         self._closed = False
         self._busy: set[Worker] = set()
+        self._working = 0
 
-    def give(self, place: int, task: Task) -> None:
-        """Queue a document."""
-        self._threads.submit(self._prepare, task).add_done_callback(lambda done: self._ready.put((place, done)))
-
-    def take(self) -> PrepareResult:
-        """Wait for the next result; they come in any order.
+    def results(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[PrepareResult]:
+        """Yield each task's index and result, in any order.
 
         Raises:
             ConfigError: If the workers do not start.
         """
-        place, done = self._ready.get()
-        answer = done.result()
-        if isinstance(answer, PreparationFailure):
-            return place, answer
-        with self._changed:
-            self._waiting_bytes -= len(answer)
-            self._changed.notify_all()
-        return place, pickle.loads(answer)  # noqa: S301 - our own worker made it
+        left, under_way = iter(tasks), 0
+        while True:
+            for place, task in islice(left, self._ahead - under_way):
+                done = self._threads.submit(self._prepare, task)
+                done.add_done_callback(partial(lambda place, done: self._ready.put((place, done)), place))
+                under_way += 1
+            if not under_way:
+                return
+            place, done = self._ready.get()
+            under_way -= 1
+            answer = done.result()
+            if isinstance(answer, PreparationFailure):
+                yield place, answer
+                continue
+            with self._changed:
+                self._waiting_bytes -= len(answer)
+                self._changed.notify_all()
+            yield place, pickle.loads(answer)  # noqa: S301 - our own worker made it
 
     def close(self) -> None:
         """Stop what is under way; idle workers stay in the pool."""
@@ -296,68 +283,57 @@ class Dispatcher:
         Raises:
             ConfigError: If the workers do not start.
         """
+        attempts, killed, output = 0, 0, ""
         while True:
+            with self._turn():
+                worker = self._pool.take()
+                try:
+                    with self._changed:
+                        self._assert_open()
+                        self._busy.add(worker)
+                    answer = worker.prepare(task, self._options)
+                finally:
+                    with self._changed:
+                        self._busy.discard(worker)
+                    if not worker.closed:
+                        self._pool.give_back(worker)
+                if answer is not None:
+                    with self._changed:
+                        self._waiting_bytes += len(answer) if isinstance(answer, bytes) else 0
+                    return answer
+            attempts, killed, output = attempts + 1, killed + worker.killed, worker.output.strip() or output
+            if attempts < _ATTEMPTS:
+                continue
+            if killed < attempts:
+                raise ConfigError(f"The processes that read documents do not start: {output[-500:]}", hint=HINT)
+            reason, attempts, killed = f"{_ATTEMPTS} workers were killed one after the other", 0, 0
             with self._changed:
-                self._changed.wait_for(
-                    lambda: self._closed or (self._working < self._most and self._waiting_bytes < _MAX_WAITING_BYTES)
-                )
-                self._assert_open()
-                self._working += 1
-            try:
-                answer = self._ask(task)
-                with self._changed:
-                    self._waiting_bytes += len(answer) if isinstance(answer, bytes) else 0
-                return answer
-            except _WorkersKilled:
-                reason = f"{_ATTEMPTS} workers were killed one after the other"
-                with self._changed:
-                    if self._working == 1:
-                        message = (
-                            f"{task.item.name} was not begun: {reason}, as a machine does that has no memory left."
-                        )
-                        hint = (
-                            "Run `footnote ingest --retry-failed` later, or set FOOTNOTE_INGESTION__WORKERS to fewer."
-                        )
-                        return PreparationFailure("read", "LoadError", message, hint)
-                    self._most = self._working - 1
-                log("warning", "a worker fewer", reason=reason, left=self._most)
-            finally:
-                with self._changed:
-                    self._working -= 1
-                    self._changed.notify_all()
+                if self._most == 1:
+                    message = f"{task.item.name} was not begun: {reason}, as a machine does that has no memory left."
+                    hint = "Run `footnote ingest --retry-failed` later, or set FOOTNOTE_INGESTION__WORKERS to fewer."
+                    return PreparationFailure("read", "LoadError", message, hint)
+                self._most -= 1
+            log("warning", "a worker fewer", reason=reason, left=self._most)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait until few enough documents are under way and few enough bytes of results wait."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._closed or (self._working < self._most and self._waiting_bytes < _MAX_WAITING_BYTES)
+            )
+            self._assert_open()
+            self._working += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
 
     def _assert_open(self) -> None:
         if self._closed:  # no result is taken any more
             raise CancelledError
-
-    def _ask(self, task: Task) -> bytes | PreparationFailure:
-        """The result of a worker; if it ends before it begins, of another one.
-
-        Raises:
-            ConfigError: If none begins.
-            _WorkersKilled: If each of them was killed.
-        """
-        output, killed = "", 0
-        for _ in range(_ATTEMPTS):
-            worker = self._pool.take()
-            try:
-                with self._changed:
-                    self._assert_open()
-                    self._busy.add(worker)
-                answer = worker.prepare(task, self._options)
-            finally:
-                with self._changed:
-                    self._busy.discard(worker)
-                if not worker.closed:
-                    self._pool.give_back(worker)
-            if answer is not None:
-                return answer
-            self._assert_open()
-            output = worker.output.decode("utf-8", "replace").strip() or output
-            killed += worker.killed
-        if killed == _ATTEMPTS:
-            raise _WorkersKilled
-        raise ConfigError(f"The processes that read documents do not start: {output[-500:]}", hint=HINT)
 
 
 def prepare_in_process(tasks: Iterable[tuple[int, Task]], options: PrepareOptions) -> Iterator[PrepareResult]:
@@ -386,20 +362,8 @@ class LocalExecutor:
         Raises:
             ConfigError: If the workers do not start.
         """
-        left, under_way = iter(tasks), 0
-        dispatcher = Dispatcher(self.workers, self.pool, options)
-        try:
-            while True:
-                for place, task in islice(left, self.workers + QUEUE_AHEAD - under_way):
-                    dispatcher.give(place, task)
-                    under_way += 1
-                if not under_way:
-                    return
-                done = dispatcher.take()
-                under_way -= 1
-                yield done
-        finally:
-            dispatcher.close()
+        with closing(_Dispatcher(self.workers, self.pool, options)) as dispatcher:
+            yield from dispatcher.results(tasks)
 
 
 def build_executor(settings: IngestionSettings) -> Executor:
