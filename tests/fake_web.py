@@ -11,7 +11,6 @@ connection is made to the server, and `connected` says to which address it would
 """
 
 import gzip
-import json
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -182,12 +181,6 @@ def atom(links: Mapping[str, str]) -> Served:
     )
     source = f"<feed xmlns='http://www.w3.org/2005/Atom'><title>F</title>{entries}</feed>"
     return Served(source.encode(), "application/atom+xml")
-
-
-def json_feed(items: Sequence[Mapping[str, object]], **told: object) -> Served:
-    """A JSON Feed of these items."""
-    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "F", "items": items, **told}
-    return Served(json.dumps(feed).encode(), "application/feed+json")
 
 
 def packed(served: Served, encoding: str = "gzip") -> Served:

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from threading import Thread
 
@@ -16,7 +16,7 @@ from pipelines.store.fetch_cache import recall_listings
 from pipelines.store.runs import list_runs
 from pipelines.store.status import coverage
 from pipelines.types import Filters, IngestReport
-from tests.fake_web import FILLER, SCRIPTED, FakeSite, Served, json_feed, page, rss, sitemap, website
+from tests.fake_web import FILLER, SCRIPTED, FakeSite, Served, page, rss, sitemap, website
 
 NAMES = [f"/notes/{number}" for number in range(6)]
 
@@ -176,17 +176,10 @@ def test_a_site_that_loses_all_its_pages_at_once_keeps_them_until_a_person_says_
     assert (plan.count("remove"), plan.refused) == (0, ((location, 5, 6),))
 
 
-def json_feed_of(names: Sequence[str]) -> Served:
-    return json_feed([{"id": name, "url": name} for name in names])
-
-
-@pytest.mark.parametrize("feed_of", [rss, json_feed_of])
-def test_a_feed_adds_and_never_removes(
-    site: FakeSite, web_settings: Settings, feed_of: Callable[[Sequence[str]], Served]
-) -> None:
-    site.pages["/feed"] = feed_of(NAMES[:2])
+def test_a_feed_adds_and_never_removes(site: FakeSite, web_settings: Settings) -> None:
+    site.pages["/feed"] = rss(NAMES[:2])
     ingest(web_settings, [f"{site.url}/feed"])
-    site.pages["/feed"] = feed_of(NAMES[1:3])
+    site.pages["/feed"] = rss(NAMES[1:3])
     report = ingest(web_settings, [f"{site.url}/feed"])
     assert outcomes(report, site) == {NAMES[1]: "unchanged", NAMES[2]: "added"}
     assert stored(web_settings, site) == {*NAMES[:3]}

@@ -25,7 +25,7 @@ from pipelines.ingestion.sources.web.lists import (
     read_list,
     settled_stamp,
 )
-from pipelines.ingestion.sources.web.responses import LIST_TYPES, NotAsked
+from pipelines.ingestion.sources.web.responses import XML, NotAsked
 from pipelines.store.fetch_cache import Fetched, forget_fetched, recall_fetched, remember_fetched
 from pipelines.types import SourceItem
 
@@ -103,7 +103,7 @@ class Web:
         if options.follow == "page" or (options.follow == "auto" and not listed and self._page_note(start.url)):
             return Listing(start.url, "web", (item,), False)
         page = self._fetcher.get(start)
-        if options.follow == "auto" and page.type not in LIST_TYPES and not listed:
+        if options.follow == "auto" and page.type != XML and not listed:
             self._looked[start.url] = self._keep(item, page)
             return Listing(start.url, "web", (item,), False)
         content = read_list(page.body, page.type, start.name)
@@ -187,13 +187,13 @@ class Web:
 
     def _keep(self, item: SourceItem, page: "FetchedPage", note: Fetched | None = None) -> Read:
         """Keep a page, unless its words are those that were noted."""
-        if page.type in LIST_TYPES:
+        if page.type == XML:
             hint = "If it is a sitemap or a feed, name it as a source of its own."
             if self._page_note(item.uri):
                 forget_fetched(self._home, item.uri)  # it was a page once; the next listing looks again
             if item.uri == item.source:
                 hint = "If it is a sitemap or a feed now, run again: then it is listed as one."
-            raise SourceError(f"{item.name} is {LIST_TYPES[page.type]}, not a page.", hint=hint)
+            raise SourceError(f"{item.name} is XML, not a page.", hint=hint)
         facts = {"url": page.address.url, "type": page.type, "charset": page.charset}
         says = _words_digest(page.body) if page.type == HTML else ""
         if note and says and (note.more.get("told"), note.more.get("says")) == (facts, says):

@@ -205,9 +205,7 @@ class Fetcher:
             body = gunzip(body, most, address.name)
         if not for_robots:
             kind = (
-                sniffed_type(body, address.target, address.name)
-                if kind == UNKNOWN_TYPE
-                else corrected_type(kind, body, address.name)
+                sniffed_type(body, address.target, address.name) if kind == UNKNOWN_TYPE else corrected_type(kind, body)
             )
         return FetchedPage(address, kind, charset_of(named_type), body, validators_of(headers))
 

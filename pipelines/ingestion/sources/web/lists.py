@@ -1,6 +1,5 @@
-"""Sitemaps, RSS, Atom and JSON feeds: what they list, and the pages that this makes. They may hold anything."""
+"""Sitemaps, RSS and Atom feeds: what they list, and the pages that this makes. They may hold anything."""
 
-import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import HTML, PLAIN
 from pipelines.ingestion.sources.web.address import Address, join, one_line, printable_url
-from pipelines.ingestion.sources.web.responses import JSON_FEED, NotAsked
+from pipelines.ingestion.sources.web.responses import NotAsked
 from pipelines.wording import format_count
 
 ListKind = Literal["sitemap", "index", "feed", ""]
@@ -32,7 +31,6 @@ _ATOM = "feed"
 _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ENTITY = tuple("<!ENTITY".encode(codec) for codec in ("ascii", "utf-16-le", "utf-16-be"))
-_JSON_FEED_VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.[0-9]{1,3})?/?")
 _MAX_LISTS = 1_000
 _NAMES_SHOWN = 3
 _MAX_NAMED = 10  # addresses that cannot be fetched; the others are counted
@@ -74,8 +72,7 @@ def read_list(body: bytes, media_type: str, name: str) -> WebList:
         raise SourceError(
             f"{name} returned a page where a sitemap or a feed was expected.", hint=hint, wait=UNTIL_MENDED
         )
-    readers = {PLAIN: _read_text_list, JSON_FEED: read_json_feed}
-    found = readers.get(media_type, read_xml_list)(body, name)
+    found = _read_text_list(body) if media_type == PLAIN else read_xml_list(body, name)
     if not found.kind or (media_type == PLAIN and not found.links):
         raise SourceError(f"{name} is neither a sitemap nor a feed.", hint="Check the address.", wait=UNTIL_MENDED)
     return found
@@ -111,34 +108,7 @@ def read_xml_list(body: bytes, name: str) -> WebList:
     return WebList(kind, tuple(link for link in links if link.url))
 
 
-def read_json_feed(body: bytes, name: str) -> WebList:
-    """Read a JSON Feed. Older entries, at its `next_url`, are left out like those of other feeds.
-
-    The page of an item is its `url`; else its `id`, if that is an address; else its `external_url`, which is a page
-    elsewhere, and only taken of a feed that has no pages of its own site. An item changed when its `date_modified`
-    says so: `date_published` stays as it is.
-
-    Raises:
-        SourceError: If it is not JSON, not a JSON Feed, or one whose parts are of wrong types.
-
-    Source: https://www.jsonfeed.org/version/1.1/
-    """
-    try:
-        feed = json.loads(body)
-    except RecursionError as error:
-        raise _json_error(name, "it is nested too deeply") from error
-    except ValueError as error:
-        raise _json_error(name, "it is no JSON") from error
-    if not isinstance(feed, dict) or not _JSON_FEED_VERSION.fullmatch(_json_text(feed, "version", name)):
-        raise _json_error(name, "its version is neither 1 nor 1.1")
-    items = feed.get("items")
-    if not isinstance(items, list):
-        raise _json_error(name, "it has no list of items")
-    links = tuple(link for item in items if (link := _json_link(item, name)).url)
-    return WebList("feed", links, Link(_json_text(feed, "home_page_url", name)))
-
-
-def _read_text_list(body: bytes, name: str) -> WebList:
+def _read_text_list(body: bytes) -> WebList:
     """Read a sitemap in plain text: an address a line."""
     lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
     return WebList("sitemap", tuple(Link(line) for line in lines if line.startswith(_HTTP)))
@@ -202,28 +172,8 @@ def _local(element: Any) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-def _json_link(item: Any, name: str) -> Link:
-    """Return the page of an item; empty where it has none."""
-    if not isinstance(item, dict):
-        raise _json_error(name, "one of its items is no object")
-    url, external, item_id = _json_text(item, "url", name), _json_text(item, "external_url", name), item.get("id")
-    as_address = item_id.strip() if isinstance(item_id, str) and item_id.strip().startswith(_HTTP) else ""
-    return Link(url or as_address or external, _plausible_stamp(item.get("date_modified")))
-
-
-def _json_text(parent: Mapping[str, Any], key: str, name: str) -> str:
-    value = parent.get(key)
-    if value is not None and not isinstance(value, str):
-        raise _json_error(name, f"a `{key}` in it is not text")
-    return (value or "").strip()
-
-
-def _json_error(name: str, why: str) -> SourceError:
-    return SourceError(f"{name} is not a readable JSON Feed: {why}.", hint=_TELL_THE_SITE)
-
-
-def _plausible_stamp(value: object) -> str:
-    return value if isinstance(value, str) and value[:4].isdecimal() and len(value) <= _MAX_STAMP else ""
+def _plausible_stamp(text: str) -> str:
+    return text if text[:4].isdecimal() and len(text) <= _MAX_STAMP else ""
 
 
 def _settles_at(stamp: str) -> datetime | None:

@@ -23,10 +23,7 @@ _RAW_DEFLATE = -zlib.MAX_WBITS
 _PIECE_BYTES = 16_384  # bytes: what is left over after each member of a gzip file is copied
 _MAX_MEMBERS = 10_000
 XML = "application/xml"
-JSON_FEED = "application/feed+json"
-LIST_TYPES: Mapping[str, str] = {XML: "XML", JSON_FEED: "a JSON Feed"}  # as they are called
 UNKNOWN_TYPE = ""  # its first bytes decide
-_JSON = "application/json"  # a feed, or not read
 
 _TYPES: Mapping[str, str] = {
     HTML: HTML,
@@ -43,8 +40,6 @@ _TYPES: Mapping[str, str] = {
     "application/rss+xml": XML,
     "application/atom+xml": XML,
     "application/rdf+xml": XML,
-    JSON_FEED: JSON_FEED,
-    _JSON: _JSON,
     **dict.fromkeys(
         ("application/gzip", "application/x-gzip", "application/octet-stream", "binary/octet-stream"), UNKNOWN_TYPE
     ),
@@ -53,7 +48,6 @@ _TYPES: Mapping[str, str] = {
 _LIST_ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<\?[^<>]{0,500}>|<!--[^<>]{0,500}-->)*<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]"
 )
-_FEED_VERSION = re.compile(rb"\"version\"\s{0,9}:\s{0,9}\"https?:\\?/\\?/(?:www\.)?jsonfeed\.org\\?/version\\?/")
 _HEAD_BYTES = 4_096
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = b"\xef\xbb\xbf \t\r\n"
@@ -204,7 +198,9 @@ def media_type(header: str, name: str) -> str:
     """
     named = header.partition(";")[0].strip().lower()
     if named not in _TYPES:
-        raise _not_read(named, name)
+        hint = "Pages, plain text, Markdown, CSV, PDF and office files are read. Leave it out."
+        problem = f"{name} is of the type {one_line(named)[:60]}, which is not read."
+        raise SourceError(problem, hint=hint, wait=UNTIL_MENDED)
     return _TYPES[named]
 
 
@@ -225,8 +221,6 @@ def sniffed_type(body: bytes, path: str, name: str) -> str:
         return HTML
     if head.startswith((b"<?xml", b"<rss", b"<feed", b"<urlset", b"<sitemapindex")):
         return XML
-    if _is_json_feed(body):
-        return JSON_FEED
     if head.startswith(b"%pdf-"):
         return PDF
     suffix = PurePosixPath(path.partition("?")[0]).suffix.lower()
@@ -238,26 +232,6 @@ def sniffed_type(body: bytes, path: str, name: str) -> str:
     return found
 
 
-def corrected_type(kind: str, body: bytes, name: str) -> str:
-    """Return the named type, but that of the list where a server calls a sitemap or a feed something else.
-
-    Raises:
-        SourceError: If it is JSON that is no feed.
-    """
-    if kind in (HTML, PLAIN) and _LIST_ROOT.match(body[:_HEAD_BYTES]):
-        return XML
-    if kind in (HTML, PLAIN, _JSON) and _is_json_feed(body):
-        return JSON_FEED
-    if kind == _JSON:
-        raise _not_read(kind, name)
-    return kind
-
-
-def _is_json_feed(body: bytes) -> bool:
-    """Return True if bytes look like a JSON Feed; its version may stand at the end."""
-    return body[:_HEAD_BYTES].lstrip(_SPACE).startswith(b"{") and bool(_FEED_VERSION.search(body))
-
-
-def _not_read(kind: str, name: str) -> SourceError:
-    hint = "Pages, plain text, Markdown, CSV, PDF and office files are read. Leave it out."
-    return SourceError(f"{name} is of the type {one_line(kind)[:60]}, which is not read.", hint=hint, wait=UNTIL_MENDED)
+def corrected_type(kind: str, body: bytes) -> str:
+    """Return the named type, but that of the list where a server calls a sitemap or a feed something else."""
+    return XML if kind in (HTML, PLAIN) and _LIST_ROOT.match(body[:_HEAD_BYTES]) else kind
