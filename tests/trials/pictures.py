@@ -1,19 +1,24 @@
 """Pictures of the chat's pages for docs/pictures, in a wide window and on a telephone.
 
-    python -m tests.trials.pictures URL [--visitor]
+    python -m tests.trials.pictures
 
-URL is a running `footnote chat` over data/sample; with --visitor it is one that was started so, and shows one page.
+Serves data/sample from a database of its own, to the owner and then to a visitor, and takes every picture in one run.
 """
 
-import argparse
 import io
-from collections.abc import Callable
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import QUIET
+from tests.browser.conftest import QUIET, read_address, stop
+from tests.conftest import open_folder
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 QUESTION = "How was retrieval quality brought up to 0.88?"
@@ -79,34 +84,58 @@ def take(page: Page, name: str) -> None:
         shown.convert("RGB").save(FOLDER / f"{name}.webp", quality=70, method=6)
 
 
+def pictures_of_owner(browser: Browser, url: str) -> None:
+    """Take every page that the owner sees."""
+    pages: tuple[Callable[[Page], None], ...] = (inspect, library, document, career, health, persona)
+    for window in WINDOWS:
+        page = opened(browser, url, window)
+        take(page, f"start-{window}")
+        for show in (ask, source):
+            show(page)
+            take(page, f"{'chat' if show is ask else 'source'}-{window}")
+        for show in pages:
+            page.goto(f"{url}/{'library' if show is document else show.__name__}")
+            show(page)
+            take(page, f"{show.__name__}-{window}")
+
+
+def opened(browser: Browser, url: str, window: str) -> Page:
+    """The chat in a light wide window, or dark on a telephone."""
+    width, height = WINDOWS[window]
+    scheme = "dark" if window == "phone" else "light"
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page.set_default_timeout(60_000)
+    page.goto(url)
+    page.locator(".st-key-starters button").first.wait_for()
+    return page
+
+
+@contextmanager
+def served(home: Path, *options: str) -> Iterator[str]:
+    """The address of a chat over data/sample, which is ingested if `home` has no database yet."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
+    command = [sys.executable, "-m", "footnote", "chat", "--sample", "--headless", "--port", "0", *options]
+    with (home / "chat.log").open("a") as errors:
+        process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=errors)
+    try:
+        assert process.stdout
+        yield read_address(process.stdout, home / "chat.log")
+    finally:
+        stop(process)
+
+
 def main() -> None:
     """Take every picture."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("url")
-    parser.add_argument("--visitor", action="store_true")
-    given = parser.parse_args()
-    FOLDER.mkdir(exist_ok=True)
-    pages: tuple[Callable[[Page], None], ...] = (inspect, library, document, career, health, persona)
+    home = open_folder("footnote-pictures-")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(QUIET))
-        for window, (width, height) in WINDOWS.items():
-            page = browser.new_page(
-                viewport={"width": width, "height": height}, color_scheme="dark" if width < 640 else "light"
-            )
-            page.set_default_timeout(60_000)
-            page.goto(given.url)
-            page.locator(".st-key-starters button").first.wait_for()
-            take(page, f"{'visitor' if given.visitor else 'start'}-{window}")
-            if given.visitor:
-                continue
-            for show in (ask, source):
-                show(page)
-                take(page, f"{'chat' if show is ask else 'source'}-{window}")
-            for show in pages:
-                page.goto(f"{given.url}/{'library' if show is document else show.__name__}")
-                show(page)
-                take(page, f"{show.__name__}-{window}")
+        with served(home) as url:
+            pictures_of_owner(browser, url)
+        with served(home, "--visitor") as url:
+            for window in WINDOWS:
+                take(opened(browser, url, window), f"visitor-{window}")
         browser.close()
+    shutil.rmtree(home, ignore_errors=True)
 
 
 if __name__ == "__main__":
