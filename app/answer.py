@@ -17,6 +17,7 @@ from app.wording import (
 )
 from pipelines.answers import Answer, Citation, Conflict, Sentence, Source
 from pipelines.query.layout import AnswerBlock, blocks_of
+from pipelines.wording import format_count
 
 _TAGS = {"partial": "partly", "misattributed": "wrong source", "unsupported": "unsupported", "uncited": "uncited"}
 _CITED = 220  # characters of a quotation in the margin
@@ -264,15 +265,9 @@ def line_under(exchange: Exchange) -> str:
     if not answer.answered:
         return ", ".join(["Nothing that answers was found", *took])
     checked = sum(sentence.verdict == "supported" for sentence in exchange.sentences)
-    every = len(exchange.sentences)
-    made = (
-        f"written by {answer.model}"
-        if answer.mode == "llm"
-        else "put together from facts"
-        if answer.model
-        else "quoted"
-    )
-    return ", ".join([f"{checked} of {every} sentence{'s' * (every != 1)} checked", made, *took])
+    made = "put together from facts" if answer.model else "quoted"
+    made = f"written by {answer.model}" if answer.mode == "llm" else made
+    return ", ".join([f"{checked} of {format_count(len(exchange.sentences), 'sentence')} checked", made, *took])
 
 
 def how_made(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -311,7 +306,7 @@ def source_groups(exchange: Exchange) -> list[dict[str, Any]]:
         return [_group("near", near_heading(exchange.answer.model), nearest, numbers)]
     cited = exchange.cited()
     rest = [source for source in exchange.sources.values() if source not in cited]
-    more = f"Show {len(rest)} more place{'s' * (len(rest) != 1)}"
+    more = f"Show {format_count(len(rest), 'more place')}"
     return [_group("cited", "Sources", cited, numbers), _group("rest", more, rest, numbers)]
 
 
@@ -331,16 +326,8 @@ def _group(kind: str, heading: str, sources: Sequence[Source], numbers: dict[int
 
 def _rows(sources: Sequence[Source], numbers: dict[int, int], *, quoted: bool) -> list[dict[str, Any]]:
     """A row for each place of a document, with (number, shown number) of the sources at it."""
-    if quoted:
-        return [
-            {
-                "numbers": [[source.n, numbers[source.n]]],
-                "place": place_and_others(source),
-                "quote": clipped(source.words, _QUOTED),
-            }
-            for source in sources
-        ]
-    places: dict[str, list[list[int]]] = {}
+    rows: dict[tuple[str, str], list[list[int]]] = {}
     for source in sources:
-        places.setdefault(place_and_others(source), []).append([source.n, numbers[source.n]])
-    return [{"numbers": found, "place": place, "quote": ""} for place, found in places.items()]
+        spot = place_and_others(source), clipped(source.words, _QUOTED) if quoted else ""
+        rows.setdefault(spot, []).append([source.n, numbers[source.n]])
+    return [{"numbers": each, "place": place, "quote": quote} for (place, quote), each in rows.items()]

@@ -122,11 +122,6 @@ class Exchange:
         return self.answer is not None and not self.answer.answered
 
     @property
-    def stopped(self) -> bool:
-        """True if the answer broke off, and while it is written."""
-        return self.answer is None and self.problem is None
-
-    @property
     def text(self) -> str:
         """The answer's text without its markers, as far as it came."""
         return "".join(piece for piece in self.pieces if isinstance(piece, str)).strip()

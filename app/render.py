@@ -23,7 +23,7 @@ from app.wording import address, readable, without_settings
 from config.settings import PersonaSettings
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
-from pipelines.wording import with_hint
+from pipelines.wording import format_count, with_hint
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -97,7 +97,7 @@ def greeting(persona: PersonaSettings, picture: str, documents: int) -> None:
     if not documents:
         said = nothing_yet(persona)
     else:
-        said = f"{documents} document{'s' * (documents != 1)} to read. Every sentence of an answer carries a footnote; "
+        said = f"{format_count(documents, 'document')} to read. Every sentence of an answer carries a footnote; "
         said += "press it to see the words that it stands on."
     bio = f'<p class="fn-bio">{escape(persona.bio)}</p>' if persona.bio else ""
     st.html(
@@ -120,8 +120,7 @@ def visitor_bar(name: str, picture: str, shelf: Shelf, on_new: Callable[[], None
     with st.container(key="visitor_bar", horizontal=True, vertical_alignment="center"):
         st.html(f'<div class="fn-owner">{portrait(picture)}{escape(name)}</div>')
         st.button("New", key="new", icon=":material/edit_square:", type="tertiary", on_click=on_new)
-        count = len(shelf.documents)
-        with st.popover(f"{count} document{'s' * (count != 1)}", type="tertiary"):
+        with st.popover(format_count(len(shelf.documents), "document"), type="tertiary"):
             names = sorted({readable(document.title, document.name) for document in shelf.documents})
             st.html(f"<ul>{''.join(f'<li>{escape(name)}</li>' for name in names)}</ul>")
 
@@ -170,14 +169,14 @@ def running(slot: DeltaGenerator, exchange: Exchange) -> None:
 
 
 def answer(
-    entry: Exchange, key: str, opened: tuple[int, int | None] | None, on_open: Callable[[], None], *, latest: bool
+    entry: Exchange, key: str, opened: session.Opened | None, on_open: Callable[[], None], *, latest: bool
 ) -> None:
     """Show a whole answer: footnotes, verdicts, sources by document."""
     if entry.problem:
         problem(*entry.problem)
     if entry.pieces or entry.answer:
         entry.shown = entry.shown or json.dumps(_shown(entry))
-        said = {"open": opened and {"n": opened[0], "sentence": opened[1]}, "latest": latest}
+        said = {"open": opened and {"n": opened.n, "sentence": opened.sentence}, "latest": latest}
         _answer(key=key, data=[entry.shown, said], on_open_change=on_open)  # in a dict Streamlit looks for tables
     elif not entry.problem:
         st.html('<p class="fn-note">Stopped before the answer began.</p>')

@@ -33,6 +33,11 @@ class Opened:
     n: int
     sentence: int | None = None
 
+    @property
+    def name(self) -> str:
+        """A name for what is open."""
+        return f"{self.entry}/{self.n}/{self.sentence}"
+
 
 def get_engine() -> ChatEngine:
     """The engine for the current settings; built once, and again when they change.
@@ -181,11 +186,6 @@ def answering(message_id: int) -> Iterator[None]:
         _answering.discard(message_id)
 
 
-def is_being_answered(message_id: int) -> bool:
-    """True while a tab of this server answers this question."""
-    return message_id in _answering
-
-
 def open_conversation(stored: Archive) -> None:
     """Read the conversation that the address names, if another one is open; name the open one in the address.
 
@@ -239,7 +239,7 @@ def interrupted() -> Exchange | None:
 def left_to_answer(stored: Archive) -> Exchange | None:
     """The last question, if nobody answers it and no other tab has answered it."""
     left = interrupted()
-    if left is None or is_being_answered(left.id):
+    if left is None or left.id in _answering:
         return None
     if left.id:
         reopen(stored)
@@ -249,7 +249,7 @@ def left_to_answer(stored: Archive) -> Exchange | None:
 def is_answered_elsewhere() -> bool:
     """True while another tab answers the last question."""
     left = interrupted()
-    return left is not None and is_being_answered(left.id)
+    return left is not None and left.id in _answering
 
 
 def stop(stored: Archive) -> None:
@@ -282,25 +282,16 @@ def ask_instead(stored: Archive, question: str, filters: Filters) -> None:
 # The open source
 
 
+def opened_in(entry: int) -> Opened | None:
+    """The open source, where it is one of this entry."""
+    place: Opened | None = st.session_state.get("opened")
+    return place if place and place.entry == entry else None
+
+
 def opened() -> tuple[Exchange, Opened] | None:
     """The exchange and the source of it that is open."""
-    place: Opened | None = st.session_state.get("opened")
-    if place is None or not 0 <= place.entry < len(entries()):
-        return None
-    entry = entries()[place.entry]
-    return (entry, place) if place.n in entry.sources else None
-
-
-def opened_in(index: int) -> tuple[int, int | None] | None:
-    """The number of the open source and its sentence, where it is one of this entry."""
-    now = opened()
-    return (now[1].n, now[1].sentence) if now and now[1].entry == index else None
-
-
-def open_name() -> str:
-    """A name for the source that is open; empty when none is."""
-    place: Opened | None = st.session_state.get("opened")
-    return f"{place.entry}/{place.n}/{place.sentence}" if place else ""
+    places = ((entry, opened_in(index)) for index, entry in enumerate(entries()))
+    return next(((entry, place) for entry, place in places if place and place.n in entry.sources), None)
 
 
 def close_source() -> None:
@@ -308,24 +299,18 @@ def close_source() -> None:
     st.session_state["opened"] = None
 
 
+def open_source(entry: int, pressed: object) -> None:
+    """Open the source of an entry that a browser names as pressed, with the sentence of its footnote."""
+    match pressed:
+        case {"n": int(n), "sentence": int(sentence)}:
+            st.session_state["opened"] = Opened(entry, n, sentence)
+        case {"n": int(n)}:
+            st.session_state["opened"] = Opened(entry, n)
+
+
 def open_pressed(key: str, entry: int) -> None:
-    """Open the source whose footnote was pressed in the answer with this widget key."""
-    event = st.session_state[key].get("open")
-    if isinstance(event, dict) and isinstance(event.get("n"), int):
-        sentence = event.get("sentence")
-        st.session_state["opened"] = Opened(entry, event["n"], sentence if isinstance(sentence, int) else None)
-
-
-def opened_fact() -> Opened | None:
-    """The fact of a career that is open."""
-    place: Opened | None = st.session_state.get("opened")
-    return place if place and place.entry < 0 else None
-
-
-def open_fact(n: object) -> None:
-    """Open a fact of a career, which is in no entry."""
-    if isinstance(n, int):
-        st.session_state["opened"] = Opened(-1, n)
+    """Open the source whose footnote was pressed in the widget with this key."""
+    open_source(entry, st.session_state[key].get("open"))
 
 
 # The library

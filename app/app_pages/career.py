@@ -44,20 +44,19 @@ def _is_named(person: Person, name: str) -> bool:
 
 def _show(engine: ChatEngine, person: Person, career: Career) -> None:
     _head(engine, person)
-    place = session.opened_fact()
+    place = session.opened_in(-1)
     if chart := timeline(career):
         key = session.fresh("career_bars")
         st.altair_chart(chart, key=key, on_select=lambda: _open_bar(key), selection_mode="bar", width="stretch")
     _tables(key="career", data=table_data(career, place.n if place else None),
-            on_open_change=lambda: session.open_fact(st.session_state["career"].get("open")))  # fmt: skip
+            on_open_change=lambda: session.open_pressed("career", -1))  # fmt: skip
     if place and place.n in career.exchange.sources:
         show_source(engine, career.exchange, place)
 
 
 def _open_bar(key: str) -> None:
-    selection: Any = st.session_state[key]["selection"]
-    if chosen := selection["bar"]:
-        session.open_fact(chosen[0]["n"])
+    for chosen in st.session_state[key]["selection"]["bar"]:
+        session.open_source(-1, chosen)
     session.empty("career_bars")  # or the same bar could not be pressed again
 
 

@@ -156,8 +156,8 @@ def _editing() -> None:
 def _open(engine: ChatEngine, key: str, index: int) -> None:
     """Open the source whose footnote is pressed, and log that."""
     session.open_pressed(key, index)
-    if now := session.opened_in(index):
-        note_opening(engine, session.entries()[index], *now)
+    if now := session.opened():
+        note_opening(engine, *now)
 
 
 def _follow_ups(engine: ChatEngine) -> None:

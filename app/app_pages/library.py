@@ -83,31 +83,28 @@ def _documents(engine: ChatEngine, shelf: Shelf) -> None:
     if not documents:
         st.caption("No documents yet.")
         return
-    st.subheader(f"{len(documents)} document{'s' * (len(documents) != 1)}")
+    st.subheader(format_count(len(documents), "document"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="library_order"):
         words = st.text_input("Search", key="library_search", placeholder="Title, file or category").lower().split()
         order = st.selectbox("Order", list(_ORDERS), key="library_order_by", width=160)
     named = [each for each in documents if all(word in _names(each) for word in words)]
-    shown = _SHOWN * (1 + int(st.session_state.get("library_pages", 0)))
+    pages = int(st.session_state.get("library_pages", 1))
     picked = [each for each in named if st.session_state.get(f"pick_{each.id}")]
     if picked:
         st.button(f"Remove {format_count(len(picked), 'document')}", key="remove_picked", icon=":material/delete:",
                   on_click=render.attempt, args=(_remove, engine, *picked))  # fmt: skip
     with st.container(key="library_rows", gap="small"):
-        for document in sorted(named, key=_ORDERS[order])[:shown]:
+        for document in sorted(named, key=_ORDERS[order])[: _SHOWN * pages]:
             _row(engine, document)
     if not named:
         st.caption("No document has these words.")
-    if len(named) > shown:
-        st.button(f"Show more of {len(named)}", key="library_more", on_click=_show_more)
+    if len(named) > _SHOWN * pages:
+        st.button(f"Show more of {len(named)}", key="library_more", on_click=st.session_state.update,
+                  kwargs={"library_pages": pages + 1})  # fmt: skip
 
 
 def _names(document: Shelved) -> str:
     return f"{document.title} {document.name} {document.category} {document.year or ''}".lower()
-
-
-def _show_more() -> None:
-    st.session_state["library_pages"] = int(st.session_state.get("library_pages", 0)) + 1
 
 
 def _row(engine: ChatEngine, document: Shelved) -> None:
@@ -115,15 +112,12 @@ def _row(engine: ChatEngine, document: Shelved) -> None:
         st.checkbox(f"Choose {document.name}", key=f"pick_{document.id}", label_visibility="collapsed", width="content")
         with st.container(gap=None):
             st.button(literal(document.title or document.name), key=f"open_{document.id}", type="tertiary",
-                      icon=":material/description:", on_click=_open, args=(document.id,))  # fmt: skip
+                      icon=":material/description:", on_click=st.query_params.update,
+                      kwargs={"d": document.id})  # fmt: skip
             year = f" · {document.year}" if document.year else ""
             st.caption(f"{literal(document.name)} · {document.category}{year} · {literal(document.state)}")
         st.button("Remove", key=f"remove_{document.id}", type="tertiary", icon=":material/delete:",
                   on_click=render.attempt, args=(_remove, engine, document))  # fmt: skip
-
-
-def _open(document_id: str) -> None:
-    st.query_params["d"] = document_id
 
 
 def _failures(shelf: Shelf, named: Collection[str]) -> None:

@@ -6,7 +6,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     made.type = "button";
     made.title = label;
     made.setAttribute("aria-label", `Source ${number}: ${label}`);
-    made.onclick = () => setTriggerValue("open", n);
+    made.onclick = () => setTriggerValue("open", { n });
     return made;
   };
   for (const { heading, sides } of data.disputes) {

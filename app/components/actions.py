@@ -37,21 +37,17 @@ def everywhere_button(exchange: Exchange, key: str) -> None:
 
 def under_answer(engine: ChatEngine, exchange: Exchange, key: str, *, is_last: bool) -> None:
     """The actions on an answer: of the last one in a row, of an earlier one in a menu."""
-    if is_last:
-        with st.container(key="actions", horizontal=True, vertical_alignment="center", gap="small"):
-            _once_more(engine, exchange)
-            _menu(engine, exchange, key, "Share or save")
-            thumbs(engine, exchange)
-    else:
+    if not is_last:
         _menu(engine, exchange, key, "", with_thumbs=True)
-
-
-def _once_more(engine: ChatEngine, last: Exchange) -> None:
-    """Buttons that ask the last question again, as it is or in other words."""
-    st.button("Ask again", key="again", icon=":material/refresh:", type="tertiary", on_click=session.ask_again,
-              args=(session.archive(engine),), help="Takes the place of this answer")  # fmt: skip
-    st.button("Edit", key="edit", icon=":material/edit:", type="tertiary", on_click=session.edit,
-              args=(last.question,), help="Puts the question in the box; what you send takes its place")  # fmt: skip
+        return
+    with st.container(key="actions", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Ask again", key="again", icon=":material/refresh:", type="tertiary", on_click=session.ask_again,
+                  args=(session.archive(engine),), help="Takes the place of this answer")  # fmt: skip
+        st.button("Edit", key="edit", icon=":material/edit:", type="tertiary", on_click=session.edit,
+                  args=(exchange.question,),
+                  help="Puts the question in the box; what you send takes its place")  # fmt: skip
+        _menu(engine, exchange, key, "Share or save")
+        thumbs(engine, exchange)
 
 
 def _menu(engine: ChatEngine, exchange: Exchange, key: str, label: str, *, with_thumbs: bool = False) -> None:

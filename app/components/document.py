@@ -19,7 +19,7 @@ _MOST_SHOWN = 60_000  # characters
 def document_page(engine: ChatEngine, found: DocumentDetails, remove: Callable[[], None]) -> None:
     """Show a document, and `remove` it if that is asked."""
     document = found.document
-    st.button("Library", key="back", icon=":material/arrow_back:", type="tertiary", on_click=_back)
+    st.button("Library", key="back", icon=":material/arrow_back:", type="tertiary", on_click=st.query_params.clear)
     st.header(literal(document.title or document.name))
     link = address(document.source_uri)
     st.caption(f"{literal(document.name)} · {document.category} · {document.collection}"
@@ -38,10 +38,6 @@ def document_page(engine: ChatEngine, found: DocumentDetails, remove: Callable[[
             st.markdown(f"- {literal(name)}")
     with versions:
         _versions(engine, found)
-
-
-def _back() -> None:
-    st.query_params.pop("d", None)
 
 
 def _actions(engine: ChatEngine, found: DocumentDetails, remove: Callable[[], None]) -> None:

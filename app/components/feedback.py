@@ -46,10 +46,10 @@ def report(engine: ChatEngine, exchange: Exchange, n: int) -> None:
         remembered(engine).pop((query, n), None)
 
 
-def note_opening(engine: ChatEngine, exchange: Exchange, n: int, sentence: int | None) -> None:
+def note_opening(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> None:
     """Log that a source was opened, from a sentence or from the list; a failure is only logged."""
     if query := query_of(engine, exchange):
-        opening = Feedback("opened", source=n, place="list" if sentence is None else "sentence")
+        opening = Feedback("opened", source=place.n, place="list" if place.sentence is None else "sentence")
         with session.tolerating("an opened footnote was not kept"):
             engine.feedback(query, opening, _reader())
 

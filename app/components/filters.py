@@ -1,16 +1,17 @@
 """The filters of the chat: a menu above the question box, and a pill for each that is set."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import streamlit as st
 
 from app import session
-from app.shelf import Shelf
+from app.shelf import Shelf, Shelved
 from app.typeset import literal
 from app.wording import readable
 from pipelines.types import Filters
+from pipelines.wording import format_count
 
 _KINDS = ("category", "year", "author", "collection")
 
@@ -42,19 +43,23 @@ def _bar(shelf: Shelf) -> None:
                     for label in ("Since", "Until"):
                         st.date_input(label, value=None, key=f"filter_{label.lower()}", min_value=date(1900, 1, 1),
                                       format="YYYY-MM-DD")  # fmt: skip
-        for kind in _KINDS:
-            if values := _chosen(kind):
-                left_out = sum(getattr(each, kind) not in values for each in every)
-                _pill(kind, f"Only {', '.join(map(str, values))}", left_out, len(every))
-        if chosen := _chosen("document"):
-            titles = ", ".join(names.get(each, each) for each in chosen)
-            _pill("document", f"Only {titles}", len(every) - len(chosen), len(every))
-        if since := _day("since"):
-            early = sum(each.dated[:10] < since or not each.dated for each in every)
-            _pill("since", f"Since {since}", early, len(every))
-        if until := _day("until"):
-            late = sum(each.dated[:10] > until or not each.dated for each in every)
-            _pill("until", f"Until {until}", late, len(every))
+        for kind, said, left_out in _narrowing(every, names):
+            st.button(f"{literal(said)}: leaves out {left_out} of {format_count(len(every), 'document')}",
+                      key=f"no_filter_{kind}", icon=":material/close:", icon_position="right", type="tertiary",
+                      on_click=session.unset, args=(f"filter_{kind}",), help="Take this filter away")  # fmt: skip
+
+
+def _narrowing(every: Sequence[Shelved], names: Mapping[str, str]) -> Iterator[tuple[str, str, int]]:
+    """(kind, what is selected, how many documents are left out) of each filter that is set."""
+    for kind in (*_KINDS, "document"):
+        if values := _chosen(kind):
+            of = "id" if kind == "document" else kind
+            selected = ", ".join(names.get(each, str(each)) for each in values)
+            yield kind, f"Only {selected}", sum(getattr(each, of) not in values for each in every)
+    if since := _day("since"):
+        yield "since", f"Since {since}", sum(each.dated[:10] < since for each in every)  # "" is before every day
+    if until := _day("until"):
+        yield "until", f"Until {until}", sum(each.dated[:10] > until or not each.dated for each in every)
 
 
 def _chosen(kind: str) -> Any:
@@ -73,10 +78,3 @@ def _menu(kind: str, values: Sequence[Any]) -> None:
     known = sorted({*values} - {"", None}, reverse=kind == "year")
     if len(known) > 1 or _chosen(kind):
         st.multiselect(kind.capitalize(), known, key=f"filter_{kind}", placeholder=f"Every {kind}")
-
-
-def _pill(kind: str, said: str, left_out: int, every: int) -> None:
-    """A pill that names what a filter selects and leaves out, with a cross that takes it away."""
-    st.button(f"{literal(said)}: leaves out {left_out} of {every} document{'s' * (every != 1)}",
-              key=f"no_filter_{kind}", icon=":material/close:", icon_position="right", type="tertiary",
-              on_click=session.unset, args=(f"filter_{kind}",), help="Take this filter away")  # fmt: skip

@@ -40,9 +40,10 @@ def shared_page(engine: ChatEngine, token: str) -> None:
         st.caption("A shared answer. Every sentence carries a footnote to the words that it stands on.")
         render.question(exchange.question)
         render.answer(exchange, "shared", session.opened_in(0), partial(session.open_pressed, "shared", 0), latest=True)
-    if opened := session.opened_in(0):
-        data = reader_data(exchange, *opened, partial(engine.passage, audience="visitor"))
-        render.reader(data | {"key": session.open_name(), "page": None}, session.close_source)
+    if opened := session.opened():
+        exchange, place = opened
+        data = reader_data(exchange, place.n, place.sentence, partial(engine.passage, audience="visitor"))
+        render.reader(data | {"key": place.name, "page": None}, session.close_source)
 
 
 def _tokens(stored: Archive) -> dict[int, str]:

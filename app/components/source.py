@@ -18,23 +18,23 @@ from pipelines.types import LineBox
 
 def show_source(engine: ChatEngine, exchange: Exchange, place: session.Opened) -> None:
     """The open source: its text, the page where its file is kept, and a button that reports it as wrong."""
-    query, n, name = query_of(engine, exchange), place.n, session.open_name()
+    query, n = query_of(engine, exchange), place.n
     data = reader_data(exchange, n, place.sentence, engine.passage)
     data |= {"number": None} if place.entry < 0 else {}
     document_id, document = exchange.sources[n].document_id, exchange.sources[n].documentName
     if engine.audience == "owner":
         data |= {"library": document_id, "versions": list(_versions(engine, document_id))}
     original = engine.original(document_id) if data["page"] else None
-    wanted = st.session_state.get("drawn_page") == name
+    wanted = st.session_state.get("drawn_page") == place.name
     drawn = None
     if original and wanted:
         spans = [] if data["note"] else data["cited"]  # those of a document that changed since mean nothing
         drawn = _page_picture(original, data["page"], engine.lines(document_id, spans)) or False
     reported = (query, n) in remembered(engine) if query else None
     render.reader(
-        data | {"key": name, "isDrawable": original is not None, "picture": drawn, "reported": reported},
+        data | {"key": place.name, "isDrawable": original is not None, "picture": drawn, "reported": reported},
         session.close_source,
-        page=lambda: st.session_state.update(drawn_page=name),
+        page=lambda: st.session_state.update(drawn_page=place.name),
         wrong=lambda: report(engine, exchange, n),
         restore=lambda: _restore(engine, document_id, document),
     )

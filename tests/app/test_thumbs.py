@@ -128,8 +128,8 @@ def test_nobody_is_asked_where_the_settings_say_so(engine: FakeEngine, chat: Ope
 def test_an_opened_footnote_is_kept_and_a_failure_of_that_disturbs_nobody(engine: FakeEngine) -> None:
     exchange = Exchange(ORGANS)
     list(exchange.follow(iter(engine.script[ORGANS])))  # type: ignore[arg-type]
-    thumbs.note_opening(engine, exchange, 1, 0)  # type: ignore[arg-type]
-    thumbs.note_opening(engine, exchange, 1, None)  # type: ignore[arg-type]
+    thumbs.note_opening(engine, exchange, Opened(0, 1, 0))  # type: ignore[arg-type]
+    thumbs.note_opening(engine, exchange, Opened(0, 1))  # type: ignore[arg-type]
     assert given(engine) == [Feedback("opened", source=1, place="sentence"), Feedback("opened", source=1, place="list")]
     engine.given_fault = RetrievalError("No.")
-    thumbs.note_opening(engine, exchange, 1, 0)  # type: ignore[arg-type]
+    thumbs.note_opening(engine, exchange, Opened(0, 1, 0))  # type: ignore[arg-type]
