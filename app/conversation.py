@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from pipelines.answers import Answer, Citation, Conflict, Footnote, Preview, Sentence, Source, Token, Verdict
 from pipelines.errors import FootnoteError
@@ -128,17 +129,20 @@ class Exchange:
 
     def running(self) -> list[str | int]:
         """The Markdown so far with its footnotes; before its first word the quotation that stands in."""
-        numbers = self.numbers()
         if self.pieces or self.preview is None:
+            numbers = self.numbers()
             return [numbers[piece] if isinstance(piece, int) else piece for piece in self.pieces]
         said, shown = self.preview.sentences, list[str | int]()
+        cited = list(dict.fromkeys(n for sentence in said for n in sentence.citations))
         for block in blocks_of(self.preview.answer, [sentence.text for sentence in said]):
             fence = "```\n" if block.kind == "code" else ""
             shown += [f"## {block.text}\n\n" if block.text else "", fence]
             for line in block.lines:
                 shown.append("- " if block.kind in ("bullets", "numbers") else "")
-                for index in line:
-                    shown += [said[index].text, *([] if fence else said[index].citations), " "]
+                for index, after in zip_longest(line, line[1:]):
+                    goes_on = after is not None and said[after].citations == said[index].citations
+                    marks = () if fence or goes_on else said[index].citations
+                    shown += [said[index].text, *(cited.index(n) + 1 for n in marks), " "]
                 shown.append("\n")
             shown += [fence, "\n"]
         return [piece for piece in shown if piece != ""]

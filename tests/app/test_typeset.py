@@ -1,6 +1,7 @@
 """Nothing that a document or a model says can act on the page."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -187,5 +188,11 @@ def test_a_quotation_that_stands_in_for_a_slow_model_keeps_its_list_and_is_marke
     assert shown.count('<div class="fn-item">') == 2
     assert "While slow-model reads" in shown
     assert "slow-model reads what was found" in shown
+    fifth, second = replace(found, n=5), replace(found, n=2)
+    said = [*(sentence(text.text, fifth) for text in said), sentence("She now builds clavichords in Leith.", second)]
+    together = answered("Where?", said, [fifth, second], answer=f"{' '.join(each.text for each in said)}")[-1]
+    assert isinstance(together, Answer)
+    entry.preview = together
+    assert [piece for piece in entry.running() if isinstance(piece, int)] == [1, 2], "in reading order, one for a run"
     entry.pieces.append("She moved.")
     assert (entry.running(), entry.standing_in) == (["She moved."], "")
