@@ -48,7 +48,8 @@ def style() -> None:
 
 def attend(questions: int, part: Literal["begin", "end"]) -> None:
     """Put the keyboard in the question box, and show a new question; at the beginning and at the end of its answer."""
-    _page(key=f"attend_{part}", data={"questions": questions}, height=1)
+    shown = {"questions": questions, "conversation": session.conversation_id()}
+    _page(key=f"attend_{part}", data=shown, height=1)
 
 
 @contextmanager

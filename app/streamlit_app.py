@@ -23,7 +23,7 @@ career = st.Page("app_pages/career.py", title="Career", icon=":material/timeline
 inspect = st.Page("app_pages/inspect.py", title="Inspect", icon=":material/troubleshoot:")
 health = st.Page("app_pages/health.py", title="Health", icon=":material/monitor_heart:")
 persona = st.Page("app_pages/persona.py", title="Persona", icon=":material/badge:")
-if is_visitor():
+if is_visitor() or "a" in st.query_params:  # who opens a share link sees that answer and nothing else
     st.navigation([chat], position="hidden").run()
 else:
     st.navigation([chat, library, career, inspect, health, persona]).run()

@@ -179,9 +179,11 @@ def _follow_ups(engine: ChatEngine) -> None:
 def _sidebar(engine: ChatEngine) -> None:
     with st.sidebar:
         conversation_list(engine)
-        model = engine.model_name
-        st.caption(f"Answers are written by {literal(model)}." if model else
-                   "Answers are extractive: sentences quoted verbatim, without a language model.")  # fmt: skip
+        if engine.model_name:
+            st.caption(f"Answers are written by {literal(engine.model_name)}.")
+        else:
+            st.caption("Answers are extractive: sentences quoted verbatim, without a language model.")
+            st.page_link("app_pages/health.py", label="Connect one", icon=":material/add_link:")
 
 
 if __name__ == "__main__":

@@ -40,10 +40,11 @@ def page(engine: ChatEngine) -> None:
     """Show the state of the library and of the answers; the checks, which take a moment, are made last."""
     st.title("Health")
     tray(engine)
-    checks = st.container()
+    checks, model = st.container(), st.container()
     _figures(engine)
     _evaluation(engine)
-    model_card(engine)
+    with model:
+        model_card(engine)
     with checks:
         _checks(engine)
 

@@ -99,11 +99,16 @@ export default function ({ data: known, parentElement, setTriggerValue }) {
     if (next) next.focus(), choose(next.dataset.tab);
   };
 
+  function show(mark) {
+    const isTall = mark && mark.getBoundingClientRect().height > body.clientHeight / 2; // its first line would be hidden
+    mark?.scrollIntoView({ block: isTall ? "start" : "center" });
+  }
+
   function textPanel() {
     const panel = make("section", "fn-panel");
     if (data.note) panel.append(make("p", "fn-note", data.note));
-    const body = panel.appendChild(pages(data.blocks));
-    for (const mark of body.querySelectorAll("mark")) {
+    const text = panel.appendChild(pages(data.blocks));
+    for (const mark of text.querySelectorAll("mark")) {
       if (!data.evidence.includes(Number(mark.dataset.cited))) mark.className = "fn-other";
     }
     if (data.spans > 1) {
@@ -113,10 +118,10 @@ export default function ({ data: known, parentElement, setTriggerValue }) {
       const go = (to) => {
         now = (to + data.spans) % data.spans;
         at.textContent = `${now + 1} of ${data.spans} cited places`;
-        body.querySelectorAll(".fn-here").forEach((mark) => mark.classList.remove("fn-here"));
-        const marks = body.querySelectorAll(`mark[data-cited="${now}"]`);
+        text.querySelectorAll(".fn-here").forEach((mark) => mark.classList.remove("fn-here"));
+        const marks = text.querySelectorAll(`mark[data-cited="${now}"]`);
         marks.forEach((mark) => mark.classList.add("fn-here"));
-        marks[0]?.scrollIntoView({ block: "center" });
+        show(marks[0]);
       };
       at.textContent = `${now + 1} of ${data.spans} cited places`;
       bar.append(button("‹ Previous", () => go(now - 1)), at, button("Next ›", () => go(now + 1)));
@@ -188,7 +193,7 @@ export default function ({ data: known, parentElement, setTriggerValue }) {
   if (!dialog.classList.contains("fn-on")) open();
   if (isNew) {
     shut.focus({ preventScroll: true });
-    body.querySelector("mark:not(.fn-other)")?.scrollIntoView({ block: "center" });
+    show(body.querySelector("mark:not(.fn-other)"));
   } else {
     body.scrollTop = scrolled;
     dialog.querySelectorAll("button, a")[focused]?.focus({ preventScroll: true });

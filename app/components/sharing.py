@@ -6,6 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 import streamlit as st
 
 from app import render, session
+from app.address import is_loopback
 from app.chat_engine import ChatEngine
 from app.conversation import Exchange
 from app.reader import reader_data
@@ -19,6 +20,8 @@ def share_link(engine: ChatEngine, exchange: Exchange, key: str) -> None:
     stored = session.archive(engine)
     if token := _tokens(stored).get(exchange.id):
         st.caption("Whoever has this link can read this answer with the sources that it cites.")
+        if is_loopback(urlsplit(st.context.url or "").hostname or ""):
+            st.caption("It leads to this machine: to somebody elsewhere, send the answer as a file.")
         st.code(_address(token), language=None)
         st.button("Stop sharing", key=f"revoke_{key}", icon=":material/link_off:", on_click=render.attempt,
                   args=(_revoke, stored, exchange.id))  # fmt: skip

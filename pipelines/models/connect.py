@@ -10,7 +10,9 @@ from config.settings import OPENROUTER_BASE, Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.models.endpoint import HIDDEN_KEY, LLM_VARIABLE, Endpoint
 from pipelines.models.served import ServedModel, served_models
+from pipelines.models.usage import is_here
 
+_LOCAL_SECONDS = "300"  # for a reply
 LOCAL_SERVERS = {
     "Ollama": "http://127.0.0.1:11434/v1",
     "llama.cpp": "http://127.0.0.1:8080/v1",
@@ -52,11 +54,16 @@ class ModelChoice:
     key: SecretStr | None = None
 
     def variables(self, settings: Settings) -> dict[str, str]:
-        """The environment variables that name it; with OpenAI's key, the embedding model is named, too, to stay."""
+        """The environment variables that name it; with OpenAI's key, the embedding model is named, too, to stay.
+
+        A server of this machine gets more time for a reply, as it may read slowly; a quotation is shown meanwhile.
+        """
         openrouter = self.url.rstrip("/") == OPENROUTER_BASE
         given = {"FOOTNOTE_LLM__PROVIDER": "openrouter" if openrouter else "openai", LLM_VARIABLE: self.model}
         if not openrouter:
             given["FOOTNOTE_LLM__API_BASE"] = self.url
+        if is_here(self.url) and "timeout_seconds" not in settings.llm.model_fields_set:
+            given["FOOTNOTE_LLM__TIMEOUT_SECONDS"] = _LOCAL_SECONDS
         if key := self.key and self.key.get_secret_value():
             given["OPENROUTER_API_KEY" if openrouter else "OPENAI_API_KEY"] = key
             if not openrouter and settings.embedding.provider == "auto" and not settings.openai_api_key:

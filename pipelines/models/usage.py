@@ -140,9 +140,12 @@ def answer_cost(usage: Mapping[str, int], settings: Settings, embedding: Embeddi
 def _is_here(settings: Settings) -> bool:
     """True if the language model's server is on this machine."""
     llm = llm_identity(settings)
-    if llm is None or llm.provider != "openai":
-        return False
-    host = urlsplit(settings.llm.api_base or settings.openai_api_base).hostname or ""
+    return llm is not None and llm.provider == "openai" and is_here(settings.llm.api_base or settings.openai_api_base)
+
+
+def is_here(url: str) -> bool:
+    """True if an address is of this machine."""
+    host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -247,7 +247,14 @@ def test_an_answer_fits_a_telephone_and_its_source_is_a_sheet_of_two_heights(pag
     expect(panel).to_have_css("height", f"{800 * 0.94:g}px")
     page.mouse.move(200, 600)
     page.mouse.wheel(0, 2000)
-    expect(panel.get_by_role("button", name="Close")).to_be_in_viewport()
+    panel.get_by_role("button", name="Close").click()
+    page.set_viewport_size({"width": 320, "height": 400})
+    page.locator(".fn-chip").first.click()
+    expect(panel.locator("mark").first).to_be_in_viewport()
+    top = "document.querySelector('{}').getBoundingClientRect().top"
+    assert page.evaluate(f"{top.format('.fn-reader mark')} >= {top.format('.fn-reader-body')}"), (
+        "its first line is seen"
+    )
 
 
 def test_a_dropped_file_can_be_asked_about_at_once(page: Page, tmp_path: Path) -> None:

@@ -34,6 +34,16 @@ def test_a_reload_and_another_tab_find_the_conversation_and_its_draft(page: Page
     expect(page.get_by_test_id(BOX)).to_have_value("How often is it fi")
 
 
+def test_a_conversation_that_is_chosen_on_a_telephone_is_not_covered_by_the_list(page: Page) -> None:
+    _ask(page, "Who built the anagama kiln?")
+    page.set_viewport_size({"width": 390, "height": 780})
+    page.goto(page.url.partition("?")[0])
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.locator(".st-key-conversations").get_by_role("button").first.click()
+    expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+
+
 def test_a_draft_is_kept_before_its_conversation_begins(page: Page) -> None:
     page.get_by_test_id(BOX).press_sequentially("Who bu")
     page.reload()
@@ -104,6 +114,7 @@ def test_a_share_link_shows_one_answer_until_it_is_revoked(page: Page) -> None:
     _ask(page, "Who built the anagama kiln?")
     page.get_by_role("button", name="Share").click()
     page.get_by_role("button", name="Make a link").click()
+    expect(page.get_by_text("It leads to this machine")).to_be_visible()
     link = page.get_by_test_id("stPopoverBody").locator("code").inner_text()
     reader = page.context.new_page()
     reader.goto(link)
@@ -111,6 +122,7 @@ def test_a_share_link_shows_one_answer_until_it_is_revoked(page: Page) -> None:
     reader.locator(".fn-chip").first.click()
     expect(reader.locator(".fn-reader mark").first).to_contain_text(BUILT)
     expect(reader.get_by_test_id(BOX)).to_have_count(0)
+    expect(reader.get_by_role("link", name="Library")).to_have_count(0)
     page.get_by_role("button", name="Stop sharing").click()
     expect(page.get_by_role("button", name="Make a link")).to_be_visible()
     reader.reload()

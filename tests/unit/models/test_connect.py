@@ -3,7 +3,7 @@
 import pytest
 from pydantic import SecretStr
 
-from config.settings import OPENROUTER_BASE, EmbeddingSettings, Settings
+from config.settings import OPENROUTER_BASE, EmbeddingSettings, LLMSettings, Settings
 from pipelines.errors import ConfigError
 from pipelines.models.connect import ModelChoice, find_servers
 from pipelines.models.consult import examine_llm
@@ -29,8 +29,10 @@ def test_the_variables_name_provider_model_and_key_and_keep_the_embedding_model(
     settings = Settings(_env_file=None)
     assert ModelChoice("http://127.0.0.1:8080/v1", "m").variables(settings) == {
         "FOOTNOTE_LLM__PROVIDER": "openai", "FOOTNOTE_LLM__MODEL": "m",
-        "FOOTNOTE_LLM__API_BASE": "http://127.0.0.1:8080/v1",
+        "FOOTNOTE_LLM__API_BASE": "http://127.0.0.1:8080/v1", "FOOTNOTE_LLM__TIMEOUT_SECONDS": "300",
     }  # fmt: skip
+    limited = Settings(_env_file=None, llm=LLMSettings(timeout_seconds=90))
+    assert "FOOTNOTE_LLM__TIMEOUT_SECONDS" not in ModelChoice("http://localhost:8080/v1", "m").variables(limited)
     key = SecretStr("sk-1")
     assert ModelChoice(OPENROUTER_BASE, "m", key).variables(settings) == {
         "FOOTNOTE_LLM__PROVIDER": "openrouter", "FOOTNOTE_LLM__MODEL": "m", "OPENROUTER_API_KEY": "sk-1"
