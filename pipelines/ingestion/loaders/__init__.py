@@ -78,7 +78,7 @@ VERSIONS: dict[str, int] = {
     PLAIN: 8,
     MARKDOWN: 9,
     HTML: 8,
-    PDF: 12,
+    PDF: 13,
     DOCX: 6,
     PPTX: 6,
     XLSX: 6,
@@ -88,7 +88,7 @@ VERSIONS: dict[str, int] = {
     CSV: 7,
     **dict.fromkeys((JSON_RESUME, RENDERCV, LINKEDIN, NOTEBOOK), 1),
     EPUB: 2,
-    **dict.fromkeys(IMAGES, 6),
+    **dict.fromkeys(IMAGES, 7),
     "github": 0,  # of the envelope, beside the version of what is in it
     "notion": 0,
     "web": 0,

@@ -9,7 +9,7 @@ from config.settings import ParsingSettings
 from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe, recipe_changes
 from pipelines.ingestion.context_header import ContextHeader, header_of
 from pipelines.ingestion.loaders import LOADERS, REMOTE, VERSIONS, loader_version
-from pipelines.ingestion.loaders.sniff import CSV, HTML, MARKDOWN, PDF, PLAIN
+from pipelines.ingestion.loaders.sniff import CSV, HTML, IMAGES, MARKDOWN, PDF, PLAIN
 from pipelines.ingestion.parsers import PARSERS, parse
 from pipelines.types import Block, Document
 
@@ -120,7 +120,7 @@ def test_every_loader_has_a_version_and_rises_where_its_documents_change() -> No
     loaded = [NOTE.with_(source_kind=kind, mime=mime) for kind in ("file", *REMOTE) for mime in LOADERS]
     assert {document.mime for document in loaded if loader_version(document) != 6} == {
         CSV, HTML, MARKDOWN, PDF, PLAIN, "application/epub+zip", "application/rendercv+yaml", "application/resume+json",
-        "application/x-ipynb+json", "application/x-linkedin-archive+zip",
+        "application/x-ipynb+json", "application/x-linkedin-archive+zip", *IMAGES,
     }  # fmt: skip
 
 

@@ -285,6 +285,11 @@ def test_an_entry_begins_after_a_first_line_that_ends_in_a_date_range(above: str
     assert not begins_entry(above, "Built the platform", is_first=False)
 
 
+def test_dates_behind_a_sentence_begin_no_entry() -> None:
+    assert not begins_entry("Ran the office.", "Cut the cost of moving. (May 2020 – June 2022)", is_first=False)
+    assert begins_entry("Ran the office.", "Cook, Leith Inn Ltd. (May 2020 – June 2022)", is_first=False)
+
+
 @pytest.mark.parametrize("above", ["the yard moved in 2014", "account 12019 - Present", "the year 2014"])
 def test_a_year_in_prose_begins_no_entry(above: str) -> None:
     assert not begins_entry(above, "Hamburg followed", is_first=True)

@@ -430,3 +430,40 @@ def test_the_name_of_the_file_names_whom_the_text_does_not(file: str, below: str
     people = [each for piece in pieces for each in records_of(piece.facts) if isinstance(each, PersonFacts)]
     assert {person.name for person in people if person.name} == ({name} if name else set())
     assert all(person.name in text or person.name in pieces[0].lead for person in people)
+
+
+def test_a_place_or_a_position_in_the_style_of_sections_opens_none() -> None:
+    text = (
+        "# Ann Lee\n\n## Skills\n\nGo, Rust\n\n## The road to here\n\nQuillon\t2021 – Present\n\n"
+        "## Busan, South Korea\n\nEngineer\n\n- Hired\n\nPell\t2017 – 2020\n\n"
+        "## Sevilla, Spain\n\nAnalyst\n\n- Counted\n"
+    )
+    assert jobs(text) == [("Quillon", "Engineer"), ("Pell", "Analyst")]
+    text = "# Ann Lee\n\n## Skills\n\nGo, Rust\n\n## My road\n\n## Engineer\n\nQuillon\n\n2021 – Present\n\n- Hired\n\n"
+    assert jobs(f"{text}## Analyst\n\nPell\n\n2017 – 2020\n\n- Counted\n") == [
+        ("Quillon", "Engineer"),
+        ("Pell", "Analyst"),
+    ]
+
+
+def test_the_first_group_of_skills_is_no_section_though_its_label_is_the_name_of_one() -> None:
+    text = (
+        "# Ann Lee\n\n## Skills\n\n## Programming\n\nGo, Rust\n\n## Data\n\nExcel, dbt\n\n## Education\n\nMSc, Leith\n"
+    )
+    skills = [skill for record in records(text, SkillsFacts) for skill in record.skills]
+    assert skills == ["Go", "Rust", "Excel", "dbt"]
+
+
+def test_items_that_name_jobs_keep_their_dates_beside_a_break_and_behind_a_legal_form() -> None:
+    text = (
+        "# Ann Lee\n\n## Experience\n\n- Cook, Leith Inn GmbH. Ran a kitchen of nine people\n\nJuly 2023 – Present\n\n"
+        "Sabbatical\n\nJune 2023\n\n- Waiter, Quay Inn. Served at every table\n\nMay 2020 – May 2023\n"
+    )
+    assert jobs(text) == [("Leith Inn GmbH", "Cook"), ("Quay Inn", "Waiter")]
+
+
+def test_a_degree_in_letters_on_a_line_of_its_own_names_its_subject() -> None:
+    text = "# Ann Lee\n\n## Education\n\n### Leith University\n\n{}\n\nNursing\n\n2012 – 2015\n"
+    for degree in ("M.Sc.", "B.A. (Hons)"):
+        found = records(text.format(degree), EducationFacts)
+        assert [(one.institution, one.degree, one.area) for one in found] == [("Leith University", degree, "Nursing")]

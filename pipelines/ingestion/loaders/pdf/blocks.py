@@ -29,9 +29,11 @@ _YEAR = r"(?:19|20)\d\d"
 _MONTH_YEAR = rf"(?:[^\W\d_]{{3,12}}\.? |[\d./-]{{1,6}})?{_YEAR}"
 _OPEN = r"(?:à ce jour|la actualidad|la fecha|o momento|[^\W\d_]{3,12})"
 _RANGE_END = re.compile(
-    rf"(?<!\d){_YEAR} ?(?:[-–—] ?(?:{_MONTH_YEAR}|{_OPEN})|(?:to|until|bis|au|à|al?|até) {_MONTH_YEAR})\)?$"
+    rf"(?<!\d)(?:[^\W\d_]{{3,12}}\.? |\d{{1,2}}[./-])?{_YEAR} ?"
+    rf"(?:[-–—] ?(?:{_MONTH_YEAR}|{_OPEN})|(?:to|until|bis|au|à|al?|até) {_MONTH_YEAR})\)?$"
 )
 _MAX_LABEL = 41
+_SENTENCE_END = re.compile(r"(?:[^\W\d_]{5,}|\b[a-zß-ÿ]{2,})[.!?] \(?$")
 _DATE_END = re.compile(rf"[,;|·•(–—] ?{_MONTH_YEAR}\)?$")
 
 
@@ -48,7 +50,7 @@ class LineGroup:
 class DocumentStyle:
     """Usual measures of a document: body size, line distance in sizes, heading sizes from the largest.
 
-    `labels` are the words of lines with a capital that the document has several times.
+    `labels` are the words of lines with a capital that the document has several times, below different lines.
     """
 
     size: float
@@ -77,7 +79,7 @@ def document_style(lines: Sequence[PdfLine]) -> DocumentStyle:
     ]
     larger = {line.size for line in lines if line.size >= size * HEADING_SIZE and _is_title_like(line.text)}
     bold = sum(len(line.text) for line in lines if line.bold)
-    texts = Counter(line.text for line in lines)
+    texts = Counter(text for _, text in {(above.text, line.text) for above, line in pairwise(lines)})
     return DocumentStyle(
         size=size,
         leading=median(gaps) if gaps else 1.2,
@@ -102,7 +104,8 @@ def group_lines(lines: Sequence[PdfLine], style: DocumentStyle) -> list[LineGrou
         elif is_item(line.text):
             groups.append(LineGroup("list"))
         elif not groups or groups[-1].kind == "heading":
-            groups.append(LineGroup("paragraph"))
+            if not (groups and _goes_on_in_font(groups[-1].lines[-1], line, edges[position - 1])):
+                groups.append(LineGroup("paragraph"))
         else:
             narrow = _NARROW if (line.page, line.column) in wrapped else _SHORT
             if _begins(
@@ -199,6 +202,17 @@ def _continues_heading(group: LineGroup, line: PdfLine, level: int, right: float
     return last.title or goes_on or _fills(last, line, right - 2 * line.size)
 
 
+def _begins_in_font(last: PdfLine, line: PdfLine) -> bool:
+    """True if a line of several fonts begins in that in which the line above ends."""
+    return bool(line.breaks) and last.size == line.size and line.font == last.end_font
+
+
+def _goes_on_in_font(last: PdfLine, line: PdfLine, right: float) -> bool:
+    """True if the last line of a heading goes on in the line below, which ends in another font."""
+    below = _same_column(last, line) and 0 < last.y - line.y < 1.8 * line.size and abs(last.x0 - line.x0) < _FLUSH
+    return below and not last.right and _begins_in_font(last, line) and _fills(last, line, right - line.size)
+
+
 def _begins(group: LineGroup, line: PdfLine, below: PdfLine | None, style: DocumentStyle, edge: Edge) -> bool:
     """True if the line begins a new block after the group's last line."""
     last = group.lines[-1]
@@ -208,6 +222,8 @@ def _begins(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docum
         return True
     if last.hyphen or breaks_address(last.text, line.text):
         return False
+    if _RANGE_END.match(line.text) and not _breaks_off(last.text):
+        return True
     return is_contact(line.text) or is_contact(last.text) or not _goes_on(group, line, below, style, edge)
 
 
@@ -220,7 +236,8 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
     if abs(last.size - line.size) > 0.1 * line.size or gap < 0 or gap > style.leading * 1.3 + 0.1:
         return False
     is_open = _breaks_off(last.text) and not last.text.endswith(_JOINTS)
-    if (last.bold and not line.bold and not is_open) or _changes_font(last, line):
+    is_name = last.bold and not line.bold and not _begins_in_font(last, line)
+    if (is_name and not is_open) or _changes_font(last, line):
         return False
     if last.right:
         is_styled = last.bold or (bool(last.breaks) and last.end_font == line.font)
@@ -286,7 +303,9 @@ def begins_entry(above: str, line: str, *, is_first: bool) -> bool:
 
 
 def _is_dated(line: str) -> bool:
-    return bool(_RANGE_END.search(line) or _DATE_END.search(line))
+    """True if a line ends in dates that end no sentence."""
+    dates = _RANGE_END.search(line) or _DATE_END.search(line)
+    return dates is not None and _SENTENCE_END.search(line[: dates.start()]) is None
 
 
 def _is_item(group: LineGroup, line: PdfLine, below: PdfLine | None, edge: Edge) -> bool:

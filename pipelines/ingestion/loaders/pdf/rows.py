@@ -27,6 +27,7 @@ _JOINING = frozenset("and to bis und à au et a y e al".split())
 _ANY_YEAR = 2000
 _MAX_DATES = 60  # letters of dates in two lines
 _NEAR_LINES = 4
+_LETTER = 0.5  # width of a letter in sizes
 _EVEN = 1.1  # of the least distance
 
 
@@ -252,7 +253,9 @@ def _set_limits(stream: Sequence[PdfLine]) -> list[PdfLine]:
     for line in stream:
         for note in line.right[:1]:
             margin = round(note.x1 / 6)
-            edges[margin] = min(edges.get(margin, note.x0), note.x0)
+            is_wrapped = note.top - note.bottom > _CLOSE * note.size
+            begin = note.x1 - len(note.text) * note.size * _LETTER if is_wrapped else note.x0  # of its column, at least
+            edges[margin] = min(edges.get(margin, begin), begin)
     return [
         replace(line, limit=edges[round(line.right[0].x1 / 6)] - 0.5 * line.size) if line.right else line
         for line in stream

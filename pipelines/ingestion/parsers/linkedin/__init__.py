@@ -76,7 +76,7 @@ class LinkedInParser(SpanParser):
 
     category: ClassVar[str] = "linkedin"
     name: str = "linkedin"
-    version: int = 9
+    version: int = 10
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

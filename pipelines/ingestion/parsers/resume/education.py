@@ -238,9 +238,10 @@ def _degree_and_area(words: str) -> tuple[str, str]:
             words_of(words[cut.end :].removesuffix(")" if cut.sign == "(" else "")),
         )
         is_degree = cut.sign == "-" and degree_score(right.partition(",")[0])  # "Bachelor of Science - BS, Physics"
+        is_degree = is_degree or (cut.sign == "(" and right.startswith("Hon"))  # "B.A. (Hons) in Law"
         if left and right and degree_score(left) and cut.sign not in _OF and not is_degree:
             return left, right
     known = _PHRASE.match(words) or _LEADING.match(words)
-    if known and degree_score(known[0]) and (area := words_of(words[known.end() :])):
+    if known and degree_score(known[0]) and words[known.end()] != "(" and (area := words_of(words[known.end() :])):
         return known[0].strip(), area
     return words, ""

@@ -58,11 +58,13 @@ _MIN_LETTERS = 5  # of the last word of a sentence that is no abbreviation
 _STYLED, _OTHERS = 2, 5
 _OPEN_BEFORE = re.compile(r"[\t|(\[•·∙●⋅,;:–—*_]\s*[*_(\[]{0,3}$|\s{2,}$|\s[-/]\s*$|^\W*$" rf"|{_LEADER}$")
 _SENTENCE_ENDS = tuple(".!?;:…")
+_SENTENCE = re.compile(r"(?<=\S{4})\.(?= [^\W\d_])")
 _ABBREVIATION = re.compile(
-    r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|[a-z])\.$", re.IGNORECASE
+    r"\b(?:inc|ltd|co|corp|bros|llc|sr|jr|s\.a|s\.l|s\.p\.a|s\.r\.l|e\.v|u\.s|u\.k|d\.c|(?:[a-z]{1,2}\.)+[a-z]{1,3}|[a-z])\.$",
+    re.IGNORECASE,
 )
 _JOINTS = (" and", " und", " et", " &")
-_NAMING = ("text", "heading")
+_NAMING, _ITEMS = ("text", "heading"), ("bullet", "more")
 _MAX_PRESENT = 12  # letters of a word for today
 Span = tuple[int, int]
 
@@ -382,10 +384,11 @@ def _with_described_items(text: str, marked: list[DatedLine]) -> list[DatedLine]
 
     The item holds the dates, or is next to them, on the side where the first one is.
     """
-    bare = [number for number in range(len(marked)) if _is_bare_date(marked, number)]
+    first = next((number for number in range(len(marked)) if _is_bare_date(marked, number)), 0)
+    is_above = first > 0 and marked[first - 1].line.kind in _ITEMS
+    bare = [number for number in range(len(marked)) if _is_bare_date(marked, number, -1 if is_above else 1)]
     others = [one for number, one in enumerate(marked) if one.anchor and number not in bare]
     ended = [] if others else [number for number, one in enumerate(marked) if _ends_in_range(text, one)]
-    is_above = bool(bare) and bare[0] > 0 and marked[bare[0] - 1].line.kind in ("bullet", "more")
     items = {number: number for number in ended}
     for number in bare:
         beside = marked[number].anchor == "beside"
@@ -406,15 +409,22 @@ def _with_described_items(text: str, marked: list[DatedLine]) -> list[DatedLine]
     return found
 
 
-def _is_bare_date(marked: Sequence[DatedLine], number: int) -> bool:
-    """True for dates alone or beside a list item, with no line above or below that names what they date."""
+def _is_bare_date(marked: Sequence[DatedLine], number: int, step: int = 0) -> bool:
+    """True for dates alone or beside a list item, with no line above or below that names what they date.
+
+    A break on the side away from the item, which is `step` lines away, has dates of its own.
+    """
     one = marked[number]
     if one.anchor not in ("alone", "beside"):
         return False
-    near = marked[max(number - 1, 0) : number + 2 - (one.anchor == "beside")]
+    sides = (-1,) if one.anchor == "beside" else (-1, 1)
+    near = [(side, marked[number + side]) for side in sides if 0 <= number + side < len(marked)]
     return not any(
-        other.named and other is not one and not other.anchor and other.line.kind not in ("bullet", "more")
-        for other in near
+        other.named
+        and not other.anchor
+        and other.line.kind not in _ITEMS
+        and (side != -step or not any(is_break(part.words) for part in other.parts))
+        for side, other in near
     )
 
 
@@ -434,8 +444,10 @@ def _item_beside(marked: Sequence[DatedLine], number: int, step: int) -> int:
 
 
 def _first_sentence(text: str, line: ResumeLine) -> int:
-    """The end of the first sentence of a line."""
-    return line.body + next((last for _, last in sentences(text[line.body : line.end])), 0)
+    """The end of the first sentence of a line: also behind a legal form, as in "Cook, Acme GmbH. Ran a kitchen"."""
+    words = text[line.body : line.end]
+    ends = (match.end() for match in _SENTENCE.finditer(words) if looks_named(words[: match.start()]))
+    return line.body + min(next((last for _, last in sentences(words)), 0), next(ends, len(words)))
 
 
 def _first_words(text: str, line: ResumeLine) -> str:

@@ -11,7 +11,7 @@ from pipelines.blocks import title_of
 from pipelines.contacts import email_in, is_link
 from pipelines.ingestion.parsers.careers.dates import date_ranges
 from pipelines.ingestion.parsers.careers.people import phone_in
-from pipelines.ingestion.parsers.careers.places import place_score
+from pipelines.ingestion.parsers.careers.places import is_place, place_score
 from pipelines.ingestion.parsers.careers.section_names import MAX_HEADING, MODIFIER_WORDS, section_of
 from pipelines.ingestion.parsers.careers.vocabulary import (
     company_score,
@@ -148,6 +148,8 @@ class Headings:
         line, style = self.lines[number], self._style
         if (now.section, name) == ("languages", "skills") and is_level(self.text[line.body : line.end]):
             return False
+        if now.section == name == "skills" and self._title(self.lines[number - 1]) == now.title:
+            return False  # the label of a first group
         if style is None or _style(self.text, line) in self._styles:
             return True
         if line.kind == "heading" and (not style.heading or line.level <= style.level):
@@ -242,15 +244,14 @@ class Headings:
     def _is_entry(self, number: int, now: SectionStart) -> bool:
         """True if a heading in a section names an entry of it: a job, a school, a project with dates below."""
         words = self.text[self.lines[number].body : self.lines[number].end]
-        if now != CONTACT and any(dates.text == words for dates in date_ranges(words)):
+        if is_place(words) or (now != CONTACT and any(dates.text == words for dates in date_ranges(words))):
             return True
-        if now.section not in ENTRY_SECTIONS:
-            return False
-        if has_title(words) or company_score(words) > 1 or degree_score(words) or institution_score(words):
-            return True
-        if date_ranges(words):
-            return True
-        return self._lines_to_dates(number) < _NEAR_DATES or now.section in ("projects", "publications", "talks")
+        named, near = has_title(words) or company_score(words) > 1, self._lines_to_dates(number) < _NEAR_DATES
+        if not now.section:
+            return named and near
+        is_study = degree_score(words) > 0 or institution_score(words) > 0
+        is_listed = now.section in ("projects", "publications", "talks")
+        return now.section in ENTRY_SECTIONS and bool(named or is_study or near or is_listed or date_ranges(words))
 
 
 def _section_name(text: str, line: ResumeLine) -> str:
@@ -316,9 +317,9 @@ def _footer(text: str, lines: Sequence[ResumeLine], boxes: Sequence[LineBox]) ->
         at -= 1
     if 1 < at < len(lines) and any(email_in(text[line.body : line.end]) for line in lines[at:]):
         return tuple(lines[at:])
-    by_start = {box.start: box for box in boxes}
+    by_start, by_end = {box.start: box for box in boxes}, {box.end: box for box in boxes}
     for number in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_FOOT), -1):
-        above, box = by_start.get(lines[number - 1].start), by_start.get(lines[number].start)
+        above, box = by_end.get(lines[number - 1].end), by_start.get(lines[number].start)
         if not above or not box or lines[number].kind == "heading" or section_of(text[lines[number].body : box.end]):
             break
         if above.page == box.page and above.y0 - box.y1 > _FAR * (box.y1 - box.y0):
