@@ -63,7 +63,10 @@ def eval_beir(
     measure: Annotated[list[str] | None, option("nDCG@k, recall@k, success@k or RR@k.")] = None,
     compare: Compare = "",
     ablate: Annotated[
-        bool, option("Measure the gain of each part of the first system, by the first measure.", "--ablate")
+        bool,
+        option(
+            "Measure the gain of each part of the first system, by the first measure, and its milliseconds.", "--ablate"
+        ),
     ] = False,
     limit: Limit = None,
     per_topic: PerTopic = None,
@@ -87,6 +90,7 @@ def eval_beir(
         sets = experiment.index_judged_sets(settings, datasets, advance)
         done = experiment.measure_systems(sets, wanted, measures, compare)
         gains = experiment.ablate(sets, wanted[names[0]], measures[0]) if ablate else {}
+        costs = experiment.part_costs(sets, wanted[names[0]]) if ablate else {}
     name = "".join(char if char.isalnum() or char in "_-" else "-" for char in done.dataset)[:80]
     path = per_topic or settings.home / "eval" / f"{name}-{done.fingerprint}.json"
     _write(path, done.per_topic if len(sets) > 1 else done.per_topic[done.dataset])
@@ -96,9 +100,10 @@ def eval_beir(
             name: {system: means(of) for system, of in by.items()} for name, by in done.per_topic.items()
         }
     if ablate:
-        figures["ablation"] = {"measure": measures[0], "parts": gains}
+        figures["ablation"] = {"measure": measures[0], "parts": gains, "milliseconds": costs}
     shown = {name: figures[name] for name in ("systems", "sets", "comparisons", "per_topic") if name in figures}
     shown |= {f"what each part brings by {measures[0]} (full - without)": gains}
+    shown |= {"milliseconds that each part adds to a search": costs}
     mean = ", mean over the sets" if len(sets) > 1 else ""
     emit(Report(figures, shown, f"{done.dataset}, {done.topics} topics{mean}"), as_json)
 

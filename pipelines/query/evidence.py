@@ -147,7 +147,7 @@ def term_matches(
     for node_id in ids:
         present = frozenset(term for term in weight if by_term[term][node_id] > 0)
         coverage = sum(weight[term] for term in present) / total
-        matches.append(TermMatch(ledger.candidate(node_id).similarity, bm25[node_id] / total, present, coverage))
+        matches.append(TermMatch(ledger.similarity(node_id), bm25[node_id] / total, present, coverage))
     return matches
 
 

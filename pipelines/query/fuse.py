@@ -3,10 +3,10 @@
 import asyncio
 import contextvars
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import partial
-from statistics import fmean, pstdev
+from math import fsum, sqrt
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from llama_index.core.prompts.mixin import PromptDictType
@@ -89,7 +89,8 @@ def convex_fusion(
 def _scaled(ranking: Sequence[tuple[str, float]], scale: Scale) -> list[float]:
     scores = [score for _, score in ranking]
     if scale == "z":
-        mean, deviation = (fmean(scores), pstdev(scores)) if scores else (0.0, 0.0)
+        mean = fsum(scores) / max(len(scores), 1)
+        deviation = sqrt(fsum((score - mean) ** 2 for score in scores) / max(len(scores), 1))
         return [(score - mean) / deviation if deviation > 0 else 0.0 for score in scores]
     if scale == "none":
         return scores
@@ -204,17 +205,25 @@ class HybridRetriever(QueryFusionRetriever):
         return {}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.fused(query_bundle)
+
+    def fused(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """As `retrieve`, without LlamaIndex's spans and events around it."""
         queries = {name: copy(query_bundle) for name in self._legs}  # LlamaIndex's own write their vector into it
-        with ThreadPoolExecutor(max_workers=len(self._legs)) as pool:
-            running = {
-                name: pool.submit(
-                    contextvars.copy_context().run,
-                    leg.rank if isinstance(leg, RankingRetriever) else leg.retrieve,
-                    queries[name],
-                )
-                for name, leg in self._legs.items()
-            }
-        rankings, nodes = self._collected(running)
+        calls = {
+            name: partial(leg.rank if isinstance(leg, RankingRetriever) else leg.retrieve, queries[name])
+            for name, leg in self._legs.items()
+        }
+        *others, last = calls
+        with ThreadPoolExecutor(max_workers=max(len(others), 1)) as pool:  # the last one runs in this thread
+            running = {name: pool.submit(contextvars.copy_context().run, calls[name]) for name in others}
+            outcomes: dict[str, Any] = {}
+            for name in (last, *others):
+                try:
+                    outcomes[name] = calls[name]() if name == last else running[name].result()
+                except Exception as error:  # noqa: BLE001 - a retriever of any package
+                    outcomes[name] = error
+        rankings, nodes = self._collected({name: outcomes[name] for name in calls})
         if self._complete:
             rankings = {leg: self._completed(leg, queries[leg], ranking, nodes) for leg, ranking in rankings.items()}
         with self._observer.stage("fuse"):
@@ -226,22 +235,20 @@ class HybridRetriever(QueryFusionRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
-    def _collected(self, running: Mapping[str, Future[Any]]) -> tuple[dict[str, Ranked], dict[str, BaseNode]]:
+    def _collected(self, outcomes: Mapping[str, Any]) -> tuple[dict[str, Ranked], dict[str, BaseNode]]:
         """(the ranking of each retriever that did not fail, their nodes); raises the first error if all did."""
         rankings: dict[str, Ranked] = {}
         nodes: dict[str, BaseNode] = {}
         failed: list[Exception] = []
-        for name, future in running.items():
-            try:
-                found = future.result()
-            except Exception as error:  # noqa: BLE001 - a retriever of any package
-                self._note(f"The {name} search failed: {error}", error)
-                failed.append(error)
-                continue
-            if not isinstance(self._legs[name], RankingRetriever):
+        for name, found in outcomes.items():
+            if isinstance(found, Exception):
+                self._note(f"The {name} search failed: {found}", found)
+                failed.append(found)
+            elif isinstance(self._legs[name], RankingRetriever):
+                rankings[name] = found
+            else:
                 nodes |= {hit.node.node_id: hit.node for hit in found}
-                found = scores_of(found)
-            rankings[name] = found
+                rankings[name] = scores_of(found)
         if failed and not rankings:
             raise failed[0]
         for leg in self._legs.values():

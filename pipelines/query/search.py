@@ -161,7 +161,7 @@ class Search:
                 ledger.note(f"Too few candidates: searched again without the guessed {narrowing.dropped}.")
             narrow = ledger.fork(ledger.name)
             with ledger.stage("retrieve"):
-                ranking = self._retriever(narrowing.filters, narrow).retrieve(query)
+                ranking = self._retriever(narrowing.filters, narrow).fused(query)
             left_out = outside(ranking, narrowing)
             kept = [hit for hit in ranking if hit.node.node_id not in left_out]
             if len(kept) >= options.min_candidates or not narrowing.guessed:
@@ -176,7 +176,7 @@ class Search:
         factors, ranked = self.settings.factors, list(ranked)
         with ledger.stage("postprocess"):
             for boost in build_factors(self.settings, self.intent, ledger, today=date.today()):
-                ranked = boost.postprocess_nodes(ranked, query_bundle=query)
+                ranked = boost.applied(ranked, query)
             ledger.ranked(ranked)
         evidence = self._assess(ranked, self.intent, ledger)  # notes the similarities, by which a cut may go
         ranking, top_n = ranked, self.request.top_n
@@ -184,7 +184,7 @@ class Search:
             for cut in build_cuts(
                 factors, self.intent, ledger, top_n=top_n, families=self.store.families, similarity=ledger.similarity
             ):
-                ranking = cut.postprocess_nodes(ranking, query_bundle=query)
+                ranking = cut.applied(ranking, query)
         return SearchOutcome(self.intent, query, ranked, ranking, evidence, ledger)
 
     def assess_as(self, outcome: SearchOutcome, intent: QueryIntent) -> Evidence:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Float,
     Integer,
+    String,
     Subquery,
     Table,
     Text,
@@ -24,6 +26,7 @@ from sqlalchemy import (
     cast,
     exists,
     func,
+    literal,
     or_,
     select,
     text,
@@ -179,7 +182,7 @@ class NodeReader(PGVectorStore):
     ) -> list[tuple[str, float]]:
         """As `nearest`, of the nodes that meet a condition; if these may be few (`narrow`), they are counted first."""
         nodes, windows = self._nodes.c, self._windows.c
-        distance = windows.embedding.cosine_distance(vector).label("distance")
+        distance = _cosine_distance(windows.embedding, vector).label("distance")
         statement = select(windows.node_id, distance)
         if narrow:
             statement = statement.join(self._nodes, windows.node_id == nodes.node_id).where(condition)
@@ -271,7 +274,7 @@ class NodeReader(PGVectorStore):
         Takes no filters: the caller has the ids from reads that did.
         """
         windows = self._windows.c
-        distances = [func.min(windows.embedding.cosine_distance(vector)) for vector in vectors]
+        distances = [func.min(_cosine_distance(windows.embedding, vector)) for vector in vectors]
         wanted = windows.node_id == func.any(cast(list(node_ids), ARRAY(Text)))
         statement = select(windows.node_id, *distances).where(wanted).group_by(windows.node_id)
         with reading(self.engine, "comparing vectors") as connection:
@@ -373,13 +376,17 @@ class NodeReader(PGVectorStore):
         with self.read_snapshot() as snapshot:
             return snapshot.mark.version
 
-    @contextmanager
-    def read_snapshot(self) -> Iterator[ReadSnapshot]:
+    def read_snapshot(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus for all reads of this context, and of threads with a copy of it, until it ends.
 
         Raises:
             ServiceUnavailable: If the database cannot be reached.
         """
+        present = open_snapshot(self.engine)
+        return self._new_snapshot() if present is None else nullcontext(present)
+
+    @contextmanager
+    def _new_snapshot(self) -> Iterator[ReadSnapshot]:
         try:
             with read_snapshot(self.engine) as snapshot:
                 yield snapshot
@@ -428,6 +435,12 @@ def segment(node: BaseNode, mime: str) -> str:
     """A node's index terms, joined by spaces: those of the header, a tab, those of the text."""
     header, body = node.metadata["header"], searchable("", node.get_content(), mime, node.metadata["kind"])
     return f"{' '.join(tokenise(header))}\t{' '.join(node_terms(body))}"
+
+
+def _cosine_distance(column: Any, vector: Sequence[float]) -> Any:
+    """pgvector's cosine distance (0..2). Seven digits are all that a float4 has, and cost a third of a double's."""
+    value = f"[{','.join([f'{number:.7g}' for number in vector])}]"
+    return column.op("<=>", return_type=Float)(literal(value, String))
 
 
 def as_floats(vector: Any) -> Any:

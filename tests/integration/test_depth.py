@@ -27,12 +27,16 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _calls() -> list[str]:
-    """Our own calls on the way to here, also those of the thread that waits for this one; without comprehensions."""
+    """Our own calls on the way to here, without comprehensions; of the thread that began this one those down to there,
+    as it runs a retriever itself meanwhile.
+    """
     frames = list(_frames(sys._getframe()))
     if threading.current_thread() is not threading.main_thread():
         ident = threading.main_thread().ident
         assert ident is not None
-        frames = [*_frames(sys._current_frames()[ident]), *frames]
+        above = list(_frames(sys._current_frames()[ident]))
+        began = next(place for place, frame in enumerate(above, start=1) if frame.f_code.co_name == "fused")
+        frames = [*above[:began], *frames]
     return [
         f"{Path(frame.f_code.co_filename).relative_to(ROOT)}:{frame.f_code.co_name}"
         for frame in frames

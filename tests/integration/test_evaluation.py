@@ -146,6 +146,7 @@ def test_several_sets_are_averaged_taken_apart(
     assert (first["sparse"]["RR@10"], second["sparse"]["RR@10"]) == (1.0, 0.5)
     assert report["systems"]["sparse"]["RR@10"] == (1.0 + 0.5) / 2
     assert report["ablation"]["parts"]["dense"]["ties"] == 4
+    assert report["ablation"]["milliseconds"].keys() == report["ablation"]["parts"].keys()
     assert json.loads((tmp_path / "topics.json").read_text()).keys() == report["sets"].keys()
     beir(settings, *folders, system=["sparse"], ablate=True, as_json=False)
     said = capsys.readouterr().out

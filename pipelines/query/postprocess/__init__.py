@@ -1,8 +1,7 @@
 """The node postprocessors of a search, in the order in which they are applied."""
 
 from datetime import date
-
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from typing import Any
 
 from config.settings import FactorSettings, Settings
 from pipelines.query.postprocess.boost import (
@@ -15,6 +14,7 @@ from pipelines.query.postprocess.boost import (
 )
 from pipelines.query.postprocess.cut import DocumentQuota, MinScore, Similarity, TopN, no_similarity
 from pipelines.query.postprocess.duplicates import DuplicateFilter, Families, no_families
+from pipelines.query.postprocess.postprocessor import Postprocessor
 from pipelines.query.postprocess.rerank import Rerank
 from pipelines.query.trace import Observer
 from pipelines.types import QueryIntent
@@ -22,9 +22,7 @@ from pipelines.types import QueryIntent
 _CROWD = 2  # times top_n documents among the candidates, from which a quota spreads the places over them
 
 
-def build_factors(
-    settings: Settings, intent: QueryIntent, observer: Observer, *, today: date
-) -> list[BaseNodePostprocessor]:
+def build_factors(settings: Settings, intent: QueryIntent, observer: Observer, *, today: date) -> list[Postprocessor]:
     """The boosts that are switched on and have what they ask for, and the reranker; they remove no node."""
     options, analysis = settings.factors, settings.analysis
     table = {name: getattr(options, name) for name in ("resume", "linkedin", "journey", "github")}
@@ -32,17 +30,16 @@ def build_factors(
     by_year = options.year != 1 and analysis.years == "boost" and bool(intent.years)
     by_section, by_name = options.section != 1 and bool(intent.sections), options.named != 1 and bool(intent.documents)
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
-    rerank = Rerank(observer=observer, named=options.rerank, candidates=options.rerank_candidates)
-    parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (by_category, CategoryBoost(observer=observer, asked=intent.categories, table=table)),
-        (by_recency, RecencyBoost(observer=observer, today=today)),
-        (by_year, YearBoost(observer=observer, asked=intent.years, factor=options.year)),
-        (options.quality, QualityBoost(observer=observer)),
-        (by_section, SectionBoost(observer=observer, asked=intent.sections, factor=options.section)),
-        (by_name, NamedDocumentBoost(observer=observer, named=intent.documents, factor=options.named)),
-        (bool(options.rerank), rerank),
+    parts: list[tuple[object, type[Postprocessor], dict[str, Any]]] = [
+        (by_category, CategoryBoost, {"asked": intent.categories, "table": table}),
+        (by_recency, RecencyBoost, {"today": today}),
+        (by_year, YearBoost, {"asked": intent.years, "factor": options.year}),
+        (options.quality, QualityBoost, {}),
+        (by_section, SectionBoost, {"asked": intent.sections, "factor": options.section}),
+        (by_name, NamedDocumentBoost, {"named": intent.documents, "factor": options.named}),
+        (options.rerank, Rerank, {"named": options.rerank, "candidates": options.rerank_candidates}),
     ]
-    return [part for is_on, part in parts if is_on]
+    return [part(observer=observer, **given) for is_on, part, given in parts if is_on]
 
 
 def build_cuts(
@@ -53,14 +50,13 @@ def build_cuts(
     top_n: int,
     families: Families = no_families,
     similarity: Similarity = no_similarity,
-) -> list[BaseNodePostprocessor]:
+) -> list[Postprocessor]:
     """The cuts that are switched on, down to `top_n`; `families` are those of near-duplicates."""
     named, among = intent.documents, _CROWD * top_n
-    quota = DocumentQuota(observer=observer, per_document=settings.per_document, among=among, named=named)
-    parts: list[tuple[bool, BaseNodePostprocessor]] = [
-        (settings.min_score > 0, MinScore(observer=observer, least=settings.min_score, similarity=similarity)),
-        (settings.duplicates, DuplicateFilter(observer=observer, families=families)),
-        (settings.per_document > 0, quota),
-        (True, TopN(observer=observer, top_n=top_n, named=named)),
+    parts: list[tuple[object, type[Postprocessor], dict[str, Any]]] = [
+        (settings.min_score, MinScore, {"least": settings.min_score, "similarity": similarity}),
+        (settings.duplicates, DuplicateFilter, {"families": families}),
+        (settings.per_document, DocumentQuota, {"per_document": settings.per_document, "among": among, "named": named}),
+        (True, TopN, {"top_n": top_n, "named": named}),
     ]
-    return [part for is_on, part in parts if is_on]
+    return [part(observer=observer, **given) for is_on, part, given in parts if is_on]

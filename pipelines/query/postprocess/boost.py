@@ -4,15 +4,14 @@ from datetime import date
 from typing import ClassVar
 
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from pipelines.query.postprocess.cut import document_of
-from pipelines.query.trace import SILENT, Observer
+from pipelines.query.postprocess.postprocessor import Postprocessor
 from pipelines.store.tokens import tokenise
 
 
-class Boost(BaseNodePostprocessor):
+class Boost(Postprocessor):
     """Multiplies the score of each node by its `value`, above 0, reports it under `name`, and ranks the nodes again.
 
     A score below 0 is divided, so that a value above 1 never lowers a node; a hit without a score has 0. Ties go by
@@ -20,16 +19,13 @@ class Boost(BaseNodePostprocessor):
     """
 
     name: ClassVar[str]
-    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     # Not an abstract method: LlamaIndex wraps those in a span, which costs 0.1 ms a node.
     def value(self, node: BaseNode) -> float:
         """The factor of this node's score, above 0."""
         raise NotImplementedError
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
+    def applied(self, nodes: list[NodeWithScore], query: QueryBundle | None = None) -> list[NodeWithScore]:
         hits, values = [], {hit.node.node_id: self.value(hit.node) for hit in nodes}
         for hit in nodes:
             score, value = float(hit.score or 0.0), values[hit.node.node_id]

@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar
 
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from pipelines.query.trace import SILENT, Observer
+from pipelines.query.postprocess.postprocessor import Postprocessor
 
 
 def document_of(node: BaseNode) -> str:
@@ -23,19 +22,16 @@ def no_similarity(_: str) -> None:
     """No similarity is known, as in a search without vectors."""
 
 
-class CandidateCut(BaseNodePostprocessor):
+class CandidateCut(Postprocessor):
     """Keeps the nodes at the places that `kept` names, in their order, and reports the others as cut by `why`."""
 
     why: ClassVar[str]
-    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
     def kept(self, nodes: Sequence[BaseNode]) -> Collection[int]:
         """The places of the nodes that stay."""
         raise NotImplementedError
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
+    def applied(self, nodes: list[NodeWithScore], query: QueryBundle | None = None) -> list[NodeWithScore]:
         kept = self.kept([hit.node for hit in nodes])
         for place, hit in enumerate(nodes):
             if place not in kept:

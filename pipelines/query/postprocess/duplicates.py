@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.query.postprocess.cut import document_of
-from pipelines.query.trace import SILENT, Observer
+from pipelines.query.postprocess.postprocessor import Postprocessor
 from pipelines.store.near_duplicates import shingles
 
 Families = Callable[[Collection[str]], Mapping[str, str]]
@@ -51,6 +50,9 @@ def contained_versions(texts: Sequence[str], kin: Sequence[Collection[str]]) -> 
     repeats: dict[int, int] = {}
     for index, own in enumerate(said):
         mates = [place for place in kept if not set(kin[index]).isdisjoint(kin[place])]
+        if not mates:
+            kept.append(index)
+            continue
         held = [len(np.intersect1d(own, said[place], assume_unique=True)) for place in mates]
         known = np.unique(np.concatenate([_NONE, *(said[place] for place in mates)]))
         if len(own) and len(np.intersect1d(own, known, assume_unique=True)) >= CONTAINED * len(own):
@@ -65,19 +67,16 @@ def no_families(_: Collection[str]) -> dict[str, str]:
     return {}
 
 
-class DuplicateFilter(BaseNodePostprocessor):
+class DuplicateFilter(Postprocessor):
     """Drops nodes whose words a better ranked node repeats, and near-copies of better ranked nodes.
 
     Near-copies are nodes of one family, and nodes of other documents of one family (two versions of a resume). The
     observer learns which documents each kept node also stands for.
     """
 
-    observer: Observer = Field(SILENT, exclude=True, repr=False)
     families: Families = Field(no_families, exclude=True)
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
+    def applied(self, nodes: list[NodeWithScore], query: QueryBundle | None = None) -> list[NodeWithScore]:
         repeats = near_duplicates([hit.node.get_content() for hit in nodes])
         left = [hit for place, hit in enumerate(nodes) if place not in repeats]
         documents = {document_of(hit.node) for hit in left}

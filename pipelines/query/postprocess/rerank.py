@@ -4,17 +4,16 @@ import math
 from functools import lru_cache
 from importlib import import_module
 
-from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 
 from pipelines.errors import ConfigError
 from pipelines.observe import log_failure
-from pipelines.query.trace import SILENT, Observer
+from pipelines.query.postprocess.postprocessor import Postprocessor
 from pipelines.text import searchable
 
 
-class Rerank(BaseNodePostprocessor):
+class Rerank(Postprocessor):
     """Reorders the first `candidates` by a reranker; when that fails, the ranking stays as it was, and this is said.
 
     The scores stay, and the nodes change places: the scale on which factors and the floor compare is kept. Nodes that
@@ -23,18 +22,15 @@ class Rerank(BaseNodePostprocessor):
 
     named: str
     candidates: int
-    observer: Observer = Field(SILENT, exclude=True, repr=False)
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
+    def applied(self, nodes: list[NodeWithScore], query: QueryBundle | None = None) -> list[NodeWithScore]:
         reranker = load_reranker(self.named, self.candidates)
         first = nodes[: self.candidates]
         # Bare copies: rerankers write into nodes, and metadata are not for remote ones.
         bare = [TextNode(id_=hit.node.node_id, text=_embedded_text(hit.node)) for hit in first]
         given = [NodeWithScore(node=node, score=hit.score) for node, hit in zip(bare, first, strict=True)]
         try:
-            best = [hit.node.node_id for hit in reranker.postprocess_nodes(given, query_bundle=query_bundle)]
+            best = [hit.node.node_id for hit in reranker.postprocess_nodes(given, query_bundle=query)]
         except Exception as error:  # noqa: BLE001 - whatever a reranker raises, the fused ranking is there
             log_failure("reranking given up", error, reranker=self.named)
             self.observer.lacking(f"The reranker failed ({type(error).__name__}); the ranking stays as it was.")

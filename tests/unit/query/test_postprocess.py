@@ -97,7 +97,7 @@ def test_every_postprocessor_is_built_when_everything_is_on() -> None:
         for path in folder.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ClassDef)
-        and {base.id for base in node.bases} & {"Boost", "CandidateCut", "BaseNodePostprocessor"}
+        and {base.id for base in node.bases} & {"Boost", "CandidateCut", "Postprocessor"}
     ]
     assert sorted(set(classes) - {Boost.__name__, CandidateCut.__name__}) == sorted(names(FACTORS + CUTS))
 
