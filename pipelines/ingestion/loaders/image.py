@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 _LEAST_DPI, _USUAL_DPI, _MOST_DPI = 70, 150, 1200
-_TRANSPOSE = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # EXIF orientation: the transposition that undoes it
 
 
 def load_image(data: bytes, item: SourceItem, limits: Limits) -> Content:
@@ -54,7 +53,11 @@ def load_image(data: bytes, item: SourceItem, limits: Limits) -> Content:
 
 def _recognise_pages(data: bytes, name: str, limits: Limits, budget: OcrBudget) -> Iterator[OcrResult]:
     """The result for each page of the image, while there is time."""
-    image, count = _opened(data, name)
+    from PIL import Image
+
+    with _pillow_errors(name):
+        image = Image.open(io.BytesIO(data))
+        count = getattr(image, "n_frames", 1)
     check_page_count(name, count, limits)
     for number in range(count):
         if budget.problem:
@@ -65,26 +68,14 @@ def _recognise_pages(data: bytes, name: str, limits: Limits, budget: OcrBudget) 
         yield read
 
 
-def _opened(data: bytes, name: str) -> tuple["Image", int]:
-    """(the image, its number of pages)."""
-    from PIL import Image
-
-    with _pillow_errors(name):
-        image = Image.open(io.BytesIO(data))
-        return image, getattr(image, "n_frames", 1)
-
-
 def _frame(image: "Image", number: int, name: str) -> tuple["Image", float]:
     """(a page of the image, greyscale and upright, its pixels per inch)."""
-    from PIL import ExifTags, Image
+    from PIL import ImageOps
 
     with _pillow_errors(name):
         image.seek(number)
         dpi = float(image.info.get("dpi", (0, 0))[0])
-        grey = image.convert("L")
-        turn = _TRANSPOSE.get(image.getexif().get(ExifTags.Base.Orientation, 1))
-        upright = grey if turn is None else grey.transpose(Image.Transpose(turn))
-        return upright, dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
+        return ImageOps.exif_transpose(image).convert("L"), dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
 
 
 @contextmanager

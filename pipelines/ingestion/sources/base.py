@@ -5,7 +5,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -167,7 +167,8 @@ def asked_wait(who: str, seconds: float, why: str = "") -> str:
 
 def connection_failure(error: BaseException) -> str:
     """Say why a host was not reached, by what the operating system or TLS reported below a library's error."""
-    for cause in _causes(error):
+    cause: BaseException | None = error
+    while cause is not None:
         match cause:
             case ssl.SSLCertVerificationError():
                 reason = getattr(cause, "verify_message", "").rstrip(".")
@@ -181,17 +182,5 @@ def connection_failure(error: BaseException) -> str:
                 return _SLOW
             case OSError() if cause.errno in _REASONS:
                 return _REASONS[cause.errno]
+        cause = cause.__cause__ or cause.__context__
     return _SLOW if "Timeout" in type(error).__name__ else "no connection to it came about"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and everything that caused it, breadth first, each once."""
-    queue, seen = [error], set[int]()
-    while queue:
-        cause = queue.pop(0)
-        if id(cause) in seen:
-            continue
-        seen.add(id(cause))
-        yield cause
-        below = (cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args)
-        queue += [each for each in below if isinstance(each, BaseException)]

@@ -1,8 +1,8 @@
 """An export of Notion as a ZIP: its pages and tables, without unpacking it anywhere.
 
 Nothing in it is trusted: names are never used as paths, sizes are checked before anything is read, archives within
-archives are opened to a depth of three and only where Notion names its parts so. Attachments may have such names too:
-what lies in the folder of a page or table is none of the parts.
+archives are opened to a depth of three and only where Notion puts its parts and names them so: outside of all folders,
+as those of pages and tables hold attachments.
 """
 
 import lzma
@@ -11,7 +11,6 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
@@ -26,7 +25,6 @@ from pipelines.text import canonical
 _SUFFIXES = frozenset({".md", ".csv", ".html"})
 _NOT_A_PAGE = "only pages and tables of an export are read"
 _PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
-_MAX_PART_FOLDERS = 3  # folders that a part lies in
 _MAX_DEPTH = 3
 _MAX_MEMBERS = 100_000
 _MAX_PAGES = 20_000
@@ -48,12 +46,6 @@ class _Member(NamedTuple):
     info: zipfile.ZipInfo
 
 
-class _ExportPart(NamedTuple):
-    place: str
-    member: _Member
-    depth: int
-
-
 class Export:
     """An open export; `problems` and `skipped` name what in it is not listed.
 
@@ -66,18 +58,9 @@ class Export:
         self.skipped: list[Remark] = []
         self._path, self._open = path, ExitStack()
         self._members: dict[str, _Member] = {}
-        self._folders: set[str] = set()  # those of pages and tables
-        self._waiting: deque[_ExportPart] = deque()  # parts in folders: first all pages have to be known
         self._seen = self._unpacked = 0
         try:
             self._scan(self._opened(path), 0)
-            while self._waiting:
-                part = self._waiting.popleft()
-                try:
-                    self._take(part)
-                except _ZIP_ERRORS:  # a part, or an attachment whose page is not listed: that cannot be told
-                    broken = f"{part.place} in {path.name} is damaged or no ZIP at all."
-                    self.problems.append((part.place, SourceError(broken, hint="Export it again.")))
         except _ZIP_ERRORS as error:
             self.close()
             reason = error.strerror if isinstance(error, OSError) else None
@@ -135,18 +118,13 @@ class Export:
             if not place or info.is_dir():
                 continue
             suffix = PurePosixPath(place).suffix.lower()
-            above, _, name = place.rpartition("/")
-            if depth < _MAX_DEPTH and above.count("/") < _MAX_PART_FOLDERS and _PART.fullmatch(name):
-                part = _ExportPart(place, _Member(archive, info), depth)
-                if above:
-                    self._waiting.append(part)
-                else:
-                    self._take(part)
+            if depth < _MAX_DEPTH and _PART.fullmatch(place):
+                if self._is_sound(place, info):
+                    self._scan(self._opened(self._unpack(archive, info)), depth + 1)
             elif suffix not in _SUFFIXES or place in self._members:
                 why = "the export holds it twice" if suffix in _SUFFIXES else _NOT_A_PAGE
                 self.skipped.append(Remark(readable_name(place), why))
             else:
-                self._folders.add(folder_of(place))
                 if self._is_sound(place, info):
                     self._members[place] = _Member(archive, info)
                 if len(self._members) > _MAX_PAGES:
@@ -154,14 +132,6 @@ class Export:
                         f"{self._path.name} holds more than {_MAX_PAGES:,} pages and tables.",
                         hint="Export a part of the workspace at a time, or unpack it and name its folders.",
                     )
-
-    def _take(self, part: _ExportPart) -> None:
-        """Scan a part; skip an attachment."""
-        archive, info = part.member
-        if any(readable_name(str(above)) in self._folders for above in PurePosixPath(part.place).parents[:-1]):
-            self.skipped.append(Remark(readable_name(part.place), _NOT_A_PAGE))
-        elif self._is_sound(part.place, info):
-            self._scan(self._opened(self._unpack(archive, info)), part.depth + 1)
 
     def _is_sound(self, place: str, info: zipfile.ZipInfo) -> bool:
         """Return True if a member can be read; else add the reason to the problems."""
@@ -222,11 +192,6 @@ def place_of(info: zipfile.ZipInfo) -> str:
 def readable_name(place: str) -> str:
     """Return a place without Notion's ids."""
     return "/".join(_without_id(part) for part in place.split("/"))
-
-
-def folder_of(place: str) -> str:
-    """Return the folder of a page's or table's attachments, without ids: Notion does not always give both their id."""
-    return readable_name(place).rpartition(".")[0]
 
 
 def _member_name(info: zipfile.ZipInfo) -> str:

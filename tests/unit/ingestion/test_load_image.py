@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders import Limits
-from pipelines.ingestion.loaders.image import _frame, _opened
+from pipelines.ingestion.loaders.image import _frame
 from pipelines.ingestion.loaders.pdf.ocr import DPI
 
 LINES = ("Harbour books", "Nine boats were counted today.")
@@ -222,8 +222,7 @@ def test_exif_orientation_is_undone(held: int) -> None:
     exif[ExifTags.Base.Orientation] = held
     buffer = io.BytesIO()
     image.save(buffer, "PNG", exif=exif)
-    opened, _ = _opened(buffer.getvalue(), "a.png")
-    upright, _ = _frame(opened, 0, "a.png")
+    upright, _ = _frame(Image.open(buffer), 0, "a.png")
     assert upright.tobytes() == ImageOps.exif_transpose(Image.open(buffer)).tobytes()
     assert upright.size == ((3, 2) if held < 5 else (2, 3))
 
@@ -248,8 +247,7 @@ def test_a_later_frame_with_too_many_pixels_is_refused(load_bytes, install, monk
 def test_colour_images_become_greyscale() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (3, 2), (255, 0, 0)).save(buffer, "PNG")
-    opened, _ = _opened(buffer.getvalue(), "a.png")
-    upright, _ = _frame(opened, 0, "a.png")
+    upright, _ = _frame(Image.open(buffer), 0, "a.png")
     assert upright.mode == "L"
 
 

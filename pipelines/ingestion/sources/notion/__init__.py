@@ -16,8 +16,16 @@ from pipelines.ingestion.sources.notion.client import (
     id_of,
     page_address,
 )
-from pipelines.ingestion.sources.notion.databases import Properties, fetch_rows, keep_database
-from pipelines.ingestion.sources.notion.pages import PageBlocks, is_current, is_trashed, keep_page, rich_text_pieces
+from pipelines.ingestion.sources.notion.pages import (
+    PageBlocks,
+    Properties,
+    fetch_rows,
+    is_current,
+    is_trashed,
+    keep_database,
+    keep_page,
+    rich_text_pieces,
+)
 from pipelines.observe import log_failure
 from pipelines.store.fetch_cache import Fetched, recall_fetched
 from pipelines.text import canonical

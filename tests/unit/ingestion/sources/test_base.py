@@ -41,9 +41,8 @@ class Wrapped(Exception):
     ],
 )
 def test_why_a_host_was_not_reached_is_said_in_words_however_libraries_wrap_it(cause: Exception, said: str) -> None:
-    outer = Wrapped("outer")
-    outer.__cause__ = Wrapped(cause)
-    outer.__context__ = outer  # a circle ends
+    outer, inner = Wrapped("outer"), Wrapped("inner")
+    outer.__cause__, inner.__context__ = inner, cause
     assert connection_failure(outer) == said
 
 

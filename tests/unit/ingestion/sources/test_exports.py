@@ -124,23 +124,11 @@ def test_an_archive_attached_to_a_page_is_passed_over_however_it_is_named(
     assert (names(listing), passed_over(listing), listing.problems) == (["Page.md"], [readable_name(name)], ())
 
 
-@pytest.mark.parametrize("folder", ["My export", "Downloads/My export", f"Team {C}"])
-def test_parts_that_somebody_put_into_a_folder_are_opened(folder: str, write: Callable[..., Path]) -> None:
-    pages = {f"Page {A}.md": "# Page", "Page/Export of the pump.zip": b"no archive at all"}
-    part = f"{folder}/ExportBlock-1-Part-1.zip"
-    listing = list_files(str(write({part: packed(pages), f"{folder}/photo.png": "PNG"})))
-    assert (names(listing), listing.complete) == (["Page.md"], True)
-    assert passed_over(listing) == [readable_name(f"{folder}/photo.png"), "Page/Export of the pump.zip"]
-    assert read_file(listing.items[0], 100) == b"# Page"
-
-
 def test_an_archive_attached_to_a_page_or_table_of_another_part_is_passed_over(write: Callable[..., Path]) -> None:
     attached = {"Page/Export-1.zip": b"no archive", "Tasks/Export-2.zip": b"no archive"}
     owners = {f"Page {A}.html": "<p>Page</p>", f"Tasks {B}.csv": "Name\nPump\n"}
-    for place in ("", "My export/"):
-        parts = {f"{place}Export-Part-1.zip": packed(attached), f"{place}Export-Part-2.zip": packed(owners)}
-        listing = list_files(str(write(parts)))
-        assert (names(listing), passed_over(listing)) == (["Page.html", "Tasks.csv"], list(attached))
+    listing = list_files(str(write({"Export-Part-1.zip": packed(attached), "Export-Part-2.zip": packed(owners)})))
+    assert (names(listing), passed_over(listing)) == (["Page.html", "Tasks.csv"], list(attached))
 
 
 def test_an_archive_deep_in_folders_is_no_part(write: Callable[..., Path]) -> None:
@@ -260,14 +248,6 @@ def test_a_member_with_a_password_is_named(write: Callable[..., Path]) -> None:
     listing = list_files(str(path))
     assert names(listing) == ["Page.md"]
     assert "password" in listing.problems[0][1].message
-
-
-def test_an_attachment_that_may_be_a_part_and_is_damaged_costs_no_page(write: Callable[..., Path]) -> None:
-    path = write({f"A title {A}.md": "# A title", "Files/Export old.zip": "no zip"})
-    listing = list_files(str(path))
-    assert [item.name.rpartition("/")[2] for item in listing.items] == ["A title.md"]
-    assert "damaged" in listing.problems[0][1].message
-    assert not listing.complete
 
 
 def test_a_member_that_is_damaged_fails_alone(write: Callable[..., Path]) -> None:

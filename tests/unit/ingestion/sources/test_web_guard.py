@@ -297,7 +297,10 @@ def test_the_server_is_asked_by_name_and_its_certificate_judged_by_it() -> None:
     class Refusing(httpcore.NetworkStream):
         def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:
             told.append((server_hostname, ssl_context.check_hostname))
-            raise httpcore.ConnectError(ssl.SSLCertVerificationError())
+            try:
+                raise ssl.SSLCertVerificationError
+            except ssl.SSLError as error:
+                raise httpcore.ConnectError from error
 
         def close(self) -> None:
             """Nothing is open."""
