@@ -19,7 +19,6 @@ Mode = Literal["hybrid", "dense", "sparse"]
 Band = Literal["high", "medium", "low"]
 Outcome = Literal["added", "updated", "metadata", "unchanged", "removed", "failed"]
 RunKind = Literal["ingest", "reindex", "rollback", "remove"]
-RunState = Literal["running", "done", "stopped"]
 CondensedBy = Literal["", "rules", "model"]
 
 _SLUG_LENGTH = 40

@@ -3,7 +3,7 @@
 import secrets
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -22,7 +22,6 @@ from pipelines.text import canonical, count_tokens, fold
 from pipelines.types import Document
 
 HEADER_RULES_VERSION = 2
-PARTS = frozenset({"title", "path", "year", "job", "lead", "repository"})
 
 Node = TypeVar("Node", bound=BaseNode)
 _MAX_HEADER_CHARACTERS = 300
@@ -77,30 +76,20 @@ class ContextHeader(TransformComponent):
 
     It holds the title and section path, the lines that the parser repeats (a job line, the head of a table), the jobs
     of the node, and its repository.
-
-    Attributes:
-        parts: What headers are made of; each part can be left out, to measure its gain.
     """
-
-    parts: frozenset[str] = PARTS
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
         """Copies of the nodes with `metadata["header"]` set."""
-        return [_with_header(node, _header_lines(node, self.parts)) for node in nodes]
+        made = []
+        for node in nodes:
+            known, facts = node.metadata, node.metadata.get("facts")
+            line = header_of(known.get("title", ""), known.get("section_path", ()), year=known.get("year"))
+            made.append(_with_header(node, (line, known.get("header", ""), jobs_of(facts), repository_line(facts))))
+        return made
 
 
 def _with_header(node: Node, lines: Iterable[str]) -> Node:
     return node.model_copy(update={"metadata": {**node.metadata, "header": "\n".join(filter(None, lines))}})
-
-
-def _header_lines(node: BaseNode, parts: Collection[str]) -> Iterator[str]:
-    known = node.metadata
-    title = known.get("title", "") if "title" in parts else ""
-    path = known.get("section_path", ()) if "path" in parts else ()
-    yield header_of(title, path, year=known.get("year") if "year" in parts else None)
-    yield known.get("header", "") if "lead" in parts else ""
-    yield jobs_of(known.get("facts")) if "job" in parts else ""
-    yield repository_line(known.get("facts")) if "repository" in parts else ""
 
 
 _MAX_SENTENCE_CHARACTERS = 400

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.ingestion.pipeline import DocumentPipeline
@@ -29,6 +29,7 @@ from pipelines.store.database import writing
 from pipelines.store.documents import StoredDocument
 from pipelines.store.node_writer import NodeRecipe, Replacement, remove_documents, replace_documents, update_metadata
 from pipelines.store.runs import LoggedItem, write_items
+from pipelines.store.schema import documents
 from pipelines.types import IngestItem
 
 FATAL_ERRORS = (ConfigError, ServiceUnavailable)  # errors that would hit every other document too
@@ -215,8 +216,10 @@ class PlanExecution:
             return item
         if (stored := self.known.get(step.document_id)) is None:
             return self._fail(step, PreparationFailure.of(_concurrent_change(step, "removed"), "store", step.item.name))
-        if stored.stamp != step.item.stamp:
-            document_rows.restamp(self.pipeline.store.engine, stored.id, step.item.stamp)
+        if stored.stamp != step.item.stamp:  # of a file that was touched: the next run need not read it
+            stamped = update(documents).where(documents.c.id == stored.id).values(stamp=step.item.stamp)
+            with writing(self.pipeline.store.engine, "noting a file's time") as connection:
+                connection.execute(stamped)
         return IngestItem(step.item.name, "unchanged", document_id=step.document_id, nodes=stored.nodes)
 
     def _remove(self, steps: Sequence[tuple[int, Step]]) -> list[StepResult]:

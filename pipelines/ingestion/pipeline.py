@@ -1,20 +1,16 @@
-"""PIPELINE: prepared documents -> context headers, and vectors by an IngestionPipeline.
+"""PIPELINE: prepared documents -> context headers by a language model, and vectors, through the cache of vectors.
 
-The worker processes run the first transformations (parser and context header, see `parse`). Those that need a model
-run here. The pipelines have no docstore, vector store or cache: LlamaIndex's would write in several transactions.
+The worker processes run parser and context header as a LlamaIndex IngestionPipeline (see `parse`). What needs a model
+runs here.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any
 
 import numpy as np
 from llama_index.core.embeddings import BaseEmbedding
-from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import BaseNode, TextNode, TransformComponent
+from llama_index.core.schema import BaseNode
 from numpy.typing import NDArray
-from pydantic import Field
 from sqlalchemy import Engine
 
 from config.settings import ParsingSettings
@@ -24,7 +20,7 @@ from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.prepare import PreparedDocument, require_nodes
 from pipelines.models.embedding import group_size, window_vectors
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
-from pipelines.store.node_table import Vectors, pooled
+from pipelines.store.node_table import Vectors
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.text import searchable
 from pipelines.types import EmbeddingIdentity
@@ -87,30 +83,6 @@ class TextEmbedder:
         return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9), dtype=np.float32)
 
 
-class EmbedNodes(TransformComponent):
-    """Sets the embedding of nodes: the mean of their windows' vectors.
-
-    Attributes:
-        embedder: Embeds through the cache.
-        windows: For each node so far, in order, the vectors of all its windows, which are what the store searches.
-        new: For each node so far, whether its text was not cached.
-    """
-
-    embedder: Any
-    windows: list[Any] = Field(default_factory=list, exclude=True)
-    new: list[bool] = Field(default_factory=list, exclude=True)
-
-    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """Copies of the nodes with their embedding."""
-        windows, new = self.embedder.embed([embedded_text(node) for node in nodes])
-        self.windows += windows
-        self.new += new
-        return [
-            node.model_copy(update={"embedding": pooled(vectors).tolist()})
-            for node, vectors in zip(nodes, windows, strict=True)
-        ]
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentPipeline:
     """The steps of a prepared document that need a model."""
@@ -156,13 +128,11 @@ class DocumentPipeline:
         Raises:
             ModelError, ServiceUnavailable: If the embedding model cannot be used.
         """
-        embed_nodes = EmbedNodes(embedder=self.embedder)
-        pipeline = IngestionPipeline(transformations=[embed_nodes], disable_cache=True)
-        nodes = pipeline.run(nodes=[node for prepared in documents for node in prepared.nodes or ()])
-        embedded, done = iter(zip(nodes, embed_nodes.windows, embed_nodes.new, strict=True)), list[PreparedDocument]()
+        nodes = [node for prepared in documents for node in prepared.nodes or ()]
+        vectors, new = self.embedder.embed([embedded_text(node) for node in nodes])
+        done, start = list[PreparedDocument](), 0
         for one in documents:
-            own = list(islice(embedded, len(one.nodes or ())))
-            texts = tuple(node for node, _, _ in own if isinstance(node, TextNode))
-            vectors, new = tuple(windows for _, windows, _ in own), sum(is_new for _, _, is_new in own)
-            done.append(replace(one, nodes=texts, vectors=vectors, embedded=one.embedded + new))
+            own = slice(start, start + len(one.nodes or ()))
+            done.append(replace(one, vectors=tuple(vectors[own]), embedded=one.embedded + sum(new[own])))
+            start = own.stop
         return done

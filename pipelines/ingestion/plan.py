@@ -202,7 +202,11 @@ def _steps(
                 continue
             seen.add(item.uri)
             for collection in context.collections_of(item):
-                step = _step_within(collection, item, by_uri[item.uri], context)
+                stored = by_uri[item.uri]
+                held = next((each for each in stored if collection in ("", each.collection)), None)
+                step = replace(_step(item, held or next(iter(stored), None), context), collection=collection)
+                if stored and not held and step.action != "fail":  # it is stored in another collection, and moves
+                    step = replace(step, action="update", reason="its collection changed")
                 alike = by_sha[step.file_sha] if step.action == "add" else []
                 while alike:  # the first document of the same bytes whose file is gone from its place is this one
                     former = alike.pop()
@@ -213,15 +217,6 @@ def _steps(
                         break
                 steps.append(step)
     return steps, moved
-
-
-def _step_within(collection: str, item: SourceItem, stored: Sequence[StoredDocument], context: PlanContext) -> Step:
-    """The step of a listed document in a collection; one that is stored in another moves to it."""
-    held = next((each for each in stored if collection in ("", each.collection)), None)
-    if held or not stored:
-        return replace(_step(item, held, context), collection=collection)
-    step = replace(_step(item, stored[0], context), collection=collection)
-    return step if step.action == "fail" else replace(step, action="update", reason="its collection changed")
 
 
 def collection_chooser(

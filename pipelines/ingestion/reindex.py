@@ -126,8 +126,15 @@ class Reembedding:
             table = active_table(connection)
             served = document_rows.stored_documents(connection, table) if table else []
         active = {each.id: each for each in served if each.indexed_sha == each.content_sha}
-        pairs = ((each, active.get(each.id)) for each in self.ingestion.known())
-        return [(stored, now) for stored, now in pairs if not self._is_current(stored, now)]
+        due: list[StaleDocument] = []
+        for stored in self.ingestion.known():
+            now, is_current = active.get(stored.id), stored.indexed_sha == stored.content_sha
+            if now and is_current:
+                today = self.ingestion.options.recipe(now.parser, loader_version(now))
+                is_current = stored.recipe == _with_stored_loaders(today, now)
+            if not is_current:
+                due.append((stored, now))
+        return due
 
     def price(self, due: Sequence[StaleDocument], on_progress: Progress = lambda *_: None) -> ReembeddingCost:
         """The cost of embedding these documents; nothing is embedded.
@@ -214,14 +221,6 @@ class Reembedding:
         parser = (active.parser if active else "") or parser_for(document)
         prepared = parse_stored(document, parser, self.ingestion.options)
         return replace(prepared, recipe=_with_stored_loaders(prepared.recipe, active))
-
-    def _is_current(self, stored: StoredDocument, active: StoredDocument | None) -> bool:
-        if stored.indexed_sha != stored.content_sha:
-            return False
-        if active is None:
-            return True
-        today = self.ingestion.options.recipe(active.parser, loader_version(active))
-        return stored.recipe == _with_stored_loaders(today, active)
 
 
 def parse_stored(document: Document, parser: str, options: PrepareOptions) -> PreparedDocument:

@@ -3,7 +3,6 @@
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -245,8 +244,7 @@ class Ingestion:
             stopped=len(items) < len(plan.steps),
             looked=round(plan.seconds, 3),
         )
-        counts = Counter[str](item.outcome for item in items)
-        finish_run(self.database.engine, report, counts, state="stopped" if report.stopped else "done")
+        finish_run(self.database.engine, report)
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 

@@ -78,16 +78,28 @@ def replacement(
     Raises:
         StoreError: If the metadata of a node cannot be stored.
     """
-    text, spans = _laid_out([each.node for each in nodes])
-    stored = stored or _new_document(document_id, [each.node for each in nodes], spans, private=private)
-    document = _with_text(stored, text, [each.node for each in nodes], spans)
+    texts = [each.node for each in nodes]
+    text, spans = _laid_out(texts)
+    order = sorted(range(len(nodes)), key=spans.__getitem__)
+    first, start = texts[order[0]].metadata, spans[order[0]][0]
+    line, data = first.get("line_start"), text.encode()
+    document = (stored or _new_document(document_id, texts, first, private=private)).with_(
+        text=text,
+        bytes=len(data),
+        first_line=max(1, line - text.count("\n", 0, start)) if isinstance(line, int) else 1,
+        file_sha=hashlib.sha256(data).hexdigest(),
+        ingested_at=datetime.now(UTC),
+    )
     places, total = Places(document.text, document.first_line, document.pages), len(nodes)
-    order = sorted(range(total), key=spans.__getitem__)
     made = [
-        _stored(document, nodes[n].node, {**places.of(*spans[n]), "ordinal": ordinal, "total": total})
+        _stored(document, texts[n], {**places.of(*spans[n]), "ordinal": ordinal, "total": total})
         for ordinal, n in enumerate(order)
     ]
-    return Replacement(_recorded(document, made), made, [nodes[n].vectors for n in order], MADE_BY)
+    # The content hash covers the record of the nodes, so that new metadata of a node is a new version, too.
+    record = [_recorded(node) for node in made]
+    content = hashlib.sha256(json.dumps([text, record], sort_keys=True).encode()).hexdigest()
+    document = document.with_(metadata={**document.metadata, _RECORD: record}, content_sha=content)
+    return Replacement(document, made, [nodes[n].vectors for n in order], MADE_BY)
 
 
 def remade(document: Document) -> list[TextNode]:
@@ -206,13 +218,6 @@ def _hidden(extra: Mapping[str, Any]) -> list[str]:
     return [name for name in _FIELDS if name not in extra]
 
 
-def _hidden_by_caller(node: TextNode) -> dict[str, list[str]]:
-    """The keys that a stored node excludes besides `_hidden`, by the name of the list; empty if there are none."""
-    hidden = {*_hidden(node.metadata.get("extra", {}))}
-    own = {name: [key for key in getattr(node, name) if key not in hidden] for name in _HIDDEN}
-    return {name: keys for name, keys in own.items() if keys}
-
-
 def _laid_out(nodes: Sequence[TextNode]) -> tuple[str, list[tuple[int, int]]]:
     """(the text that is made of the nodes, their spans)."""
     texts = [node.get_content() for node in nodes]
@@ -246,12 +251,9 @@ def _filled(text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int
     return re.sub(f"{_GAP}+", blanks, text)
 
 
-def _new_document(
-    document_id: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]], *, private: bool
-) -> Document:
+def _new_document(document_id: str, nodes: Sequence[TextNode], first: Mapping[str, Any], *, private: bool) -> Document:
     """A document without text, with the title and the category of its first node; private if a node is."""
-    first, _ = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
-    given, extra = _split(first.metadata)
+    given, extra = _split(first)
     names = ("collection", "mime", "title", "category", "subcategory", "visibility", "year")
     name = str(extra.get("file_name") or given.get("title") or document_id)
     facts = {"mime": "text/plain", "title": name, **{key: given[key] for key in names if key in given}}
@@ -264,36 +266,9 @@ def _new_document(
     )  # fmt: skip
 
 
-def _with_text(document: Document, text: str, nodes: Sequence[TextNode], spans: Sequence[tuple[int, int]]) -> Document:
-    """The document with the text that its nodes make."""
-    first, (start, _) = min(zip(nodes, spans, strict=True), key=lambda pair: pair[1])
-    line, data = first.metadata.get("line_start"), text.encode()
-    return document.with_(
-        text=text,
-        bytes=len(data),
-        first_line=max(1, line - text.count("\n", 0, start)) if isinstance(line, int) else 1,
-        file_sha=hashlib.sha256(data).hexdigest(),
-        ingested_at=datetime.now(UTC),
-    )
-
-
-def _recorded(document: Document, nodes: Sequence[TextNode]) -> Document:
-    """The document with a record of its nodes, of which a rollback or another model makes them again.
-
-    Its content hash covers the record, so that new metadata of a node is a new version, too.
-    """
-    record = [
-        [
-            node.node_id,
-            node.metadata["start"],
-            node.metadata["end"],
-            {key: value for key, value in node.metadata.items() if key not in _DERIVED},
-            *filter(None, [_hidden_by_caller(node)]),
-        ]
-        for node in nodes
-    ]
-    made_of = json.dumps([document.text, record], sort_keys=True)
-    return document.with_(
-        metadata={**document.metadata, _RECORD: record},
-        content_sha=hashlib.sha256(made_of.encode()).hexdigest(),
-    )
+def _recorded(node: TextNode) -> list[Any]:
+    """The record of a stored node, of which a rollback or another model makes it again, see `_RECORD`."""
+    metadata = {key: value for key, value in node.metadata.items() if key not in _DERIVED}
+    usual = {*_hidden(node.metadata.get("extra", {}))}
+    hidden = {name: keys for name in _HIDDEN if (keys := [key for key in getattr(node, name) if key not in usual])}
+    return [node.node_id, node.metadata["start"], node.metadata["end"], metadata, *filter(None, [hidden])]

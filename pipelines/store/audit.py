@@ -29,8 +29,11 @@ def damaged_documents(connection: Connection, table: str) -> list[str]:
 
     Nodes, vectors or terms are missing or too many, or a node is not its span of the document's text.
     """
-    found = {*miscounted(connection, table), *connection.execute(_unfit(table)).scalars()}
-    return sorted(found | _altered(connection, table))
+    index = document_indexes.c
+    indexed = set(connection.execute(select(index.document_id).where(index.node_table == table)).scalars())
+    violations = (each for stored in _batches(connection) for each in _nodes(connection, table, stored, Counter()))
+    altered = {document_id for document_id, each in violations if each.kind == "span"} & indexed
+    return sorted({*miscounted(connection, table), *connection.execute(_unfit(table)).scalars(), *altered})
 
 
 def miscounted(connection: Connection, table: str) -> list[str]:
@@ -70,24 +73,6 @@ def _unfit(name: str) -> Any:
         terms.c.node_table == name, ~exists().where(rows.c.node_id == terms.c.node_id)
     )
     return silent.union(select(blind.c.owner).where(~shared), lost)
-
-
-def _altered(connection: Connection, name: str) -> set[str]:
-    """The documents with a node that is not its span of the text.
-
-    The texts are compared here: Postgres would unpack the whole text of a document again for each of its nodes.
-    """
-    rows, index, d = node_rows(name), document_indexes.c, documents.c
-    owner, start, end = (rows.c.metadata_[key].astext for key in ("document_id", "start", "end"))
-    texts = select(d.id, d.text).join(document_indexes, (index.document_id == d.id) & (index.node_table == name))
-    found: set[str] = set()
-    for batch in connection.execute(texts.execution_options(yield_per=_AT_ONCE)).partitions():
-        text_of = {row.id: row.text for row in batch}
-        spans = select(owner, cast(start, Integer), cast(end, Integer), rows.c.text).where(owner.in_(list(text_of)))
-        for document_id, begin, stop, text in connection.execute(spans.execution_options(yield_per=1000)):
-            if text_of[document_id][begin:stop] != text:
-                found.add(document_id)
-    return found
 
 
 def missing_originals(connection: Connection, home: Path) -> list[tuple[str, str, str]]:
@@ -162,21 +147,32 @@ def _documents(
     connection: Connection, tables: Sequence[str], seen: Counter[str], on_progress: Progress
 ) -> Iterator[Violation]:
     total = connection.execute(select(func.count()).select_from(documents)).scalar_one()
-    d = documents.c
-    statement = select(d.id, d.name, d.text, d.first_line, d.pages, d.visibility).execution_options(yield_per=_AT_ONCE)
-    for batch in connection.execute(statement).partitions():
-        stored = {row.id: row for row in batch}
+    for stored in _batches(connection):
         for name in tables:
-            yield from _nodes(connection, name, stored, seen)
+            yield from (violation for _, violation in _nodes(connection, name, stored, seen))
         yield from _facts(connection, stored, seen)
         seen["documents"] += len(stored)
         on_progress("documents", seen["documents"], total)
 
 
+def _batches(connection: Connection) -> Iterator[dict[str, Row[Any]]]:
+    """All documents by id, a few at a time.
+
+    Their nodes are compared with the texts here: Postgres would unpack the whole text again for each node.
+    """
+    d = documents.c
+    statement = select(d.id, d.name, d.text, d.first_line, d.pages, d.visibility).execution_options(yield_per=_AT_ONCE)
+    for batch in connection.execute(statement).partitions():
+        yield {row.id: row for row in batch}
+
+
 _PLACES = ("start", "end", "line_start", "line_end", "page")
 
 
-def _nodes(connection: Connection, name: str, stored: dict[str, Row[Any]], seen: Counter[str]) -> Iterator[Violation]:
+def _nodes(
+    connection: Connection, name: str, stored: dict[str, Row[Any]], seen: Counter[str]
+) -> Iterator[tuple[str, Violation]]:
+    """(document id, violation) of nodes of these documents."""
     rows = node_rows(name)
     true_places = {each.id: Places(each.text, each.first_line, each.pages) for each in stored.values()}
     owner = rows.c.metadata_["document_id"].astext
@@ -189,13 +185,14 @@ def _nodes(connection: Connection, name: str, stored: dict[str, Row[Any]], seen:
         document, node = stored[row.owner], f"node {row.node_id} of {name}"
         if row.visibility not in (None, document.visibility):
             said = f"{node} is {row.visibility}, and its document is {document.visibility}"
-            yield Violation("visibility", document.name, said)
+            yield row.owner, Violation("visibility", document.name, said)
         if row.start is None or row.end is None or document.text[row.start : row.end] != row.text:
-            yield Violation("span", document.name, f"{node} is not {row.start}:{row.end}")
+            yield row.owner, Violation("span", document.name, f"{node} is not {row.start}:{row.end}")
             continue
         for place, true in true_places[row.owner].of(row.start, row.end).items():
             if getattr(row, place) not in (None, true):
-                yield Violation("place", document.name, f"{node} says {place} {getattr(row, place)}, and it is {true}")
+                said = f"{node} says {place} {getattr(row, place)}, and it is {true}"
+                yield row.owner, Violation("place", document.name, said)
 
 
 def _facts(connection: Connection, stored: dict[str, Row[Any]], seen: Counter[str]) -> Iterator[Violation]:

@@ -408,7 +408,11 @@ def translate(error: Exception, doing: str) -> Exception:
         return ConfigError(f"DATABASE_URL has an option that Postgres does not know: {_first_line(error)}")
     if isinstance(error, DBAPIError) and is_full(error.orig):
         return ServiceUnavailable(f"The disk of the database is full while {doing}: {_first_line(error)}", hint=HINT)
-    if _is_away(error):
+    # The server fails, and not a statement that exceeds its limits (class 54 of the SQLSTATE codes).
+    is_failure = isinstance(error, OperationalError) and not (getattr(error.orig, "pgcode", None) or "").startswith(
+        "54"
+    )
+    if is_failure or getattr(error, "connection_invalidated", False):
         return ServiceUnavailable(
             f"The database could not be reached while {doing}: {_first_line(error)}",
             hint="Check that the server runs and DATABASE_URL is right; `footnote doctor` shows details.",
@@ -421,13 +425,6 @@ def translate(error: Exception, doing: str) -> Exception:
     if isinstance(error, ProgrammingError) and "does not exist" in str(error.orig):
         return ConfigError(f"A table is missing while {doing}: {_first_line(error)}", hint="Run `footnote db migrate`.")
     return StoreError(f"The database refused while {doing}: {_first_line(error)}")
-
-
-def _is_away(error: Exception) -> bool:
-    """True if the server fails, and not a statement that exceeds its limits (class 54 of the SQLSTATE codes)."""
-    code = getattr(getattr(error, "orig", None), "pgcode", None) or ""
-    limit = isinstance(error, OperationalError) and code.startswith("54")
-    return (isinstance(error, OperationalError) and not limit) or getattr(error, "connection_invalidated", False)
 
 
 def _first_line(error: DBAPIError | Exception) -> str:

@@ -64,36 +64,27 @@ def document_details(reader: NodeReader, document_id: str, audience: Audience) -
         document = load_document(connection, document_id, audience)
         if document is None:
             return None
-        stated = _facts(connection, document)
-        alike, versions = _alike(connection, document, audience), kept_versions(connection, document_id)
+        d, f = documents.c, facts.c
+        columns = (f.kind, f.title, f.organisation, f.start_month, f.end_month, f.span_start, f.span_end)
+        rows = connection.execute(select(*columns).where(f.document_id == document.id).order_by(f.ordinal)).all()
+        stated = [
+            StatedFact(row.kind, row.title, row.organisation, row.start_month, row.end_month or "",
+                       document.text[row.span_start : row.span_end])
+            for row in rows
+        ]  # fmt: skip
+        # Other documents with the same file or with a passage that is nearly the same.
+        mine = select(families.c.family).where(families.c.document_id == document.id)
+        sharing = d.id.in_(select(families.c.document_id).where(families.c.family.in_(mine)))
+        others = (d.file_sha == document.file_sha) | sharing, d.id != document.id, seen_by(audience)
+        alike = connection.execute(select(d.name).where(*others).order_by(d.name)).scalars().all()
+        versions = kept_versions(connection, document_id)
     nodes = reader.window(document_id, 0, _ALL, filters=Filters(), audience=audience)
     places = [
         NodePlace(node.metadata["start"], node.metadata["end"], node.metadata.get("section", ""),
                   node.metadata.get("page"))
         for node in nodes
     ]  # fmt: skip
-    return DocumentDetails(document, tuple(places), stated, alike, versions)
-
-
-def _facts(connection: Connection, document: Document) -> tuple[StatedFact, ...]:
-    f = facts.c
-    columns = (f.kind, f.title, f.organisation, f.start_month, f.end_month, f.span_start, f.span_end)
-    rows = connection.execute(select(*columns).where(f.document_id == document.id).order_by(f.ordinal))
-    return tuple(
-        StatedFact(row.kind, row.title, row.organisation, row.start_month, row.end_month or "",
-                   document.text[row.span_start : row.span_end])
-        for row in rows
-    )  # fmt: skip
-
-
-def _alike(connection: Connection, document: Document, audience: Audience) -> tuple[str, ...]:
-    """The names of the other documents with the same file or with a passage that is nearly the same."""
-    d, f = documents.c, families.c
-    mine = select(f.family).where(f.document_id == document.id)
-    sharing = d.id.in_(select(f.document_id).where(f.family.in_(mine)))
-    others = (d.file_sha == document.file_sha) | sharing
-    names = select(d.name).where(others, d.id != document.id, seen_by(audience)).order_by(d.name)
-    return tuple(connection.execute(names).scalars())
+    return DocumentDetails(document, tuple(places), tuple(stated), tuple(alike), versions)
 
 
 def kept_versions(connection: Connection, document_id: str) -> tuple[KeptVersion, ...]:

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     Connection,
-    Engine,
     Integer,
     Row,
     Text,
@@ -20,12 +19,11 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    update,
     values,
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from pipelines.store.database import append_rows, writing
+from pipelines.store.database import append_rows
 from pipelines.store.filters import check, seen_by
 from pipelines.store.schema import document_indexes, document_versions, documents
 from pipelines.structure import STRUCTURE_VERSION, Structure, read_structure, stored_structure
@@ -162,12 +160,6 @@ def keep_version(connection: Connection, document_id: str, keep: int, but: Docum
     return kept
 
 
-def delete_indexes(connection: Connection, document_ids: Collection[str], node_table: str) -> None:
-    """Delete the index rows of documents in a node table."""
-    i = document_indexes.c
-    connection.execute(delete(document_indexes).where(i.document_id.in_(document_ids), i.node_table == node_table))
-
-
 def index_states(connection: Connection, document_ids: Collection[str], node_table: str) -> dict[str, tuple[str, str]]:
     """(content_sha, recipe) of each of these documents that a node table holds, by id."""
     i = document_indexes.c
@@ -188,12 +180,6 @@ def has_values(connection: Connection, document: Document, names: Collection[str
     d = documents.c
     same = select(d.id).where(d.id == document.id, *(d[name] == getattr(document, name) for name in names))
     return connection.execute(same).first() is not None
-
-
-def restamp(engine: Engine, document_id: str, stamp: str) -> None:
-    """Store the stamp of a file that was touched but not changed, so that the next run does not read it."""
-    with writing(engine, "noting a file's time") as connection:
-        connection.execute(update(documents).where(documents.c.id == document_id).values(stamp=stamp))
 
 
 def stored_documents(connection: Connection, node_table: str, *, collection: str | None = None) -> list[StoredDocument]:
@@ -374,15 +360,11 @@ def passage(
     connection: Connection, document_id: str, span: tuple[int, int], *, around: int, audience: Audience
 ) -> tuple[str, str, str] | None:
     """The text before, inside and after a span, `around` characters on each side; None if it may not be seen."""
-    (start, end), body = span, documents.c.text
-    before = max(0, start - around)
-    statement = select(
-        func.substr(body, before + 1, start - before),
-        func.substr(body, start + 1, end - start),
-        func.substr(body, end + 1, around),
-    ).where(documents.c.id == document_id, seen_by(audience))
-    row: Row[Any] | None = connection.execute(statement).one_or_none()
-    return None if row is None else (row[0], row[1], row[2])
+    start, end = span
+    parts = (max(0, start - around), start), span, (end, end + around)
+    found = passages(connection, [(document_id, *part) for part in parts], audience)
+    before, inside, after = (found.get((document_id, *part)) for part in parts)
+    return (before.text, inside.text, after.text) if before and inside and after else None
 
 
 def lines_of(

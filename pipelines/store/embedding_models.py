@@ -1,6 +1,6 @@
 """The embedding models whose nodes a database holds, side by side, and which of them is active."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -91,13 +91,17 @@ def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> 
     Raises:
         ConfigError: If the settings state another model than the active one: their vectors do not compare.
     """
+    has_documents = select(exists().where(documents.c.id.is_not(None)))
     with reading(engine, "reading which embedding model serves") as connection:
         active = read_active_model(connection)
-        filled = bool(connection.execute(select(exists().where(documents.c.id.is_not(None)))).scalar())
+        filled = bool(connection.execute(has_documents).scalar())
     if active is None or active.model == wanted:
         return wanted
     if not filled:
-        _replace_first_choice(engine, wanted)
+        with writing(engine, "choosing the embedding model") as connection:  # in place of the first choice
+            version = connection.execute(select(corpus_version.c.version).with_for_update()).scalar_one()
+            if not connection.execute(has_documents).scalar():
+                activate(connection, node_table(wanted.slug), version)
         return wanted
     if not stated:
         return active.model
@@ -125,14 +129,6 @@ def settings_of(active: EmbeddingIdentity) -> str:
         f"set FOOTNOTE_EMBEDDING__PROVIDER={active.provider}, FOOTNOTE_EMBEDDING__MODEL={active.model} and "
         f"FOOTNOTE_EMBEDDING__DIMENSION={active.dimension}"
     )
-
-
-def _replace_first_choice(engine: Engine, wanted: EmbeddingIdentity) -> None:
-    """Replace the model that was chosen before any document was stored."""
-    with writing(engine, "choosing the embedding model") as connection:
-        version = connection.execute(select(corpus_version.c.version).with_for_update()).scalar_one()
-        if not connection.execute(select(exists().where(documents.c.id.is_not(None)))).scalar():
-            activate(connection, node_table(wanted.slug), version)
 
 
 def activate(connection: Connection, table: str, version: int) -> None:
@@ -173,18 +169,6 @@ def assert_inactive(connection: Connection, table: str) -> None:
         raise ConfigError(f"The node table {table} was dropped meanwhile.", hint="Run `footnote models list`.")
     if row.active:
         raise ConfigError("This embedding model is now active.", hint="Run `footnote ingest` to add documents.")
-
-
-def other_tables(connection: Connection, document_ids: Collection[str], but: str) -> list[str]:
-    """The node tables other than `but` that hold any of these; none of them is dropped before the transaction ends."""
-    i, models = document_indexes.c, embedding_models.c
-    statement = (
-        select(models.node_table)
-        .join(document_indexes, i.node_table == models.node_table)
-        .where(i.document_id.in_(document_ids), models.node_table != but)
-        .with_for_update(read=True, key_share=True, of=embedding_models)
-    )
-    return list(dict.fromkeys(connection.execute(statement).scalars()))
 
 
 def every_table(connection: Connection) -> list[str]:

@@ -14,7 +14,7 @@ from config.settings import Settings
 from pipelines.errors import FootnoteError, StoreError
 from pipelines.store.audit import damaged_documents, left_over, missing_originals, recover_originals
 from pipelines.store.database import HEAD, open_database, reading
-from pipelines.store.documents import ADDED_SOURCE, delete_indexes
+from pipelines.store.documents import ADDED_SOURCE
 from pipelines.store.embedding_models import count_missing
 from pipelines.store.node_table import (
     checked,
@@ -26,7 +26,7 @@ from pipelines.store.node_table import (
 )
 from pipelines.store.originals import path_of
 from pipelines.store.runs import list_runs
-from pipelines.store.schema import document_versions, documents, embedding_models, lexical_segments
+from pipelines.store.schema import document_indexes, document_versions, documents, embedding_models, lexical_segments
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
 from pipelines.types import EmbeddingIdentity
 from pipelines.wording import format_count
@@ -229,7 +229,9 @@ def _repair(engine: Engine, home: Path) -> None:
             owner = rows.c.metadata_["document_id"].astext
             connection.execute(delete(rows).where(~exists().where(documents.c.id == owner)))
             # without an index row the next run makes a document again; what is left of it is searched until then
-            delete_indexes(connection, damaged_documents(connection, row.node_table), row.node_table)
+            index, damaged = document_indexes.c, damaged_documents(connection, row.node_table)
+            of_them = index.document_id.in_(damaged), index.node_table == row.node_table
+            connection.execute(delete(document_indexes).where(*of_them))
             terms = lexical_segments.c
             of_no_node = (terms.node_table == row.node_table) & ~exists().where(rows.c.node_id == terms.node_id)
             connection.execute(delete(lexical_segments).where(of_no_node))

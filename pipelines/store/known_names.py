@@ -111,20 +111,16 @@ class NameIndex:
         return "other" if tuple(word_parts(name)) in self._known or is_part else None
 
     def _found(self, text: str) -> Iterator[tuple[_Known, tuple[int, int]]]:
-        spans = list(_words(text))
-        place = 0
+        spans, place = list(_words(text)), 0
         while place < len(spans):
-            width, known = self._longest_at(text, spans, place)
-            if known is not None:
-                yield known, (spans[place][1], spans[place + width - 1][2])
-            place += width
-
-    def _longest_at(self, text: str, spans: Sequence[tuple[str, int, int]], place: int) -> tuple[int, _Known | None]:
-        for width in range(min(self._longest, len(spans) - place), 0, -1):
-            known = self._known.get(tuple(word for word, _, _ in spans[place : place + width]))
-            if known is not None and (not known.ordinary or _is_proper(text, spans[place][1])):
-                return width, known
-        return 1, None
+            for width in range(min(self._longest, len(spans) - place), 0, -1):
+                known = self._known.get(tuple(word for word, _, _ in spans[place : place + width]))
+                if known is not None and (not known.ordinary or _is_proper(text, spans[place][1])):
+                    yield known, (spans[place][1], spans[place + width - 1][2])
+                    place += width
+                    break
+            else:
+                place += 1
 
 
 NO_NAMES = NameIndex(())

@@ -24,6 +24,7 @@ from sqlalchemy import (
     and_,
     case,
     cast,
+    delete,
     exists,
     func,
     literal,
@@ -52,7 +53,7 @@ from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
-_KEPT_NODES, _KEPT_ROWS = 4_000, 20_000
+_KEPT_NODES, _KEPT_ROWS, _KEPT_CHANGES = 4_000, 20_000, 100_000
 
 
 class NodeReader(PGVectorStore):
@@ -219,8 +220,21 @@ class NodeReader(PGVectorStore):
                 return self.fetch(node_ids, filters=filters, audience=audience)
             found = self._kept.known(snapshot, node_ids)
             if missing := [node_id for node_id in node_ids if node_id not in found]:
+                # with their families, and the names and links of their documents
+                documents, family = tables.documents, tables.families.c
+                own_id, document_id = self._nodes.c.node_id, self._key("document_id")
+                own, others = (
+                    select(family.family).where(family.member == key).scalar_subquery() for key in (own_id, document_id)
+                )
+                statement = (
+                    self._select()
+                    .add_columns(own.label("own"), others.label("others"), documents.c.id, documents.c.name)
+                    .add_columns(documents.c.source_uri, *SHOWS_LINES)
+                    .outerjoin(documents, and_(documents.c.id == document_id, seen_by(audience)))
+                    .where(own_id == func.any(cast(missing, ARRAY(Text))))
+                )
                 with reading(self.engine, "fetching nodes") as connection:
-                    rows = connection.execute(self._with_documents(missing, audience)).all()
+                    rows = connection.execute(statement).all()
                 fresh = {row.node_id: read_node(row) for row in rows}
                 families = {row.node_id: row.own or "" for row in rows}
                 families |= {fresh[row.node_id].metadata["document_id"]: row.others or "" for row in rows}
@@ -229,21 +243,6 @@ class NodeReader(PGVectorStore):
                 self._links[audience].keep(snapshot, {row.id: links_of(row) for row in rows if row.id})
                 found |= fresh
             return found
-
-    def _with_documents(self, node_ids: list[str], audience: Audience) -> Any:
-        """Nodes with their families, and the names and links of their documents."""
-        documents, family = tables.documents, tables.families.c
-        node_id, document_id = self._nodes.c.node_id, self._key("document_id")
-        own, others = (
-            select(family.family).where(family.member == key).scalar_subquery() for key in (node_id, document_id)
-        )
-        return (
-            self._select()
-            .add_columns(own.label("own"), others.label("others"), documents.c.id, documents.c.name)
-            .add_columns(documents.c.source_uri, *SHOWS_LINES)
-            .outerjoin(documents, and_(documents.c.id == document_id, seen_by(audience)))
-            .where(node_id == func.any(cast(node_ids, ARRAY(Text))))
-        )
 
     def families(self, members: Collection[str]) -> dict[str, str]:
         """The family of each of these nodes and documents; those without one are missing.
@@ -399,9 +398,10 @@ class NodeReader(PGVectorStore):
             return changes.changed_since(connection, mark, snapshot.mark)
 
     def forget_changes(self) -> None:
-        """Delete changes that are so old that no snapshot needs them."""
+        """Delete all but the newest 100,000 changes; indexes that are further behind are built again."""
+        version, newest = tables.corpus_changes.c.version, select(tables.corpus_version.c.version).scalar_subquery()
         with writing(self.engine, "forgetting old changes") as connection:
-            changes.prune_changes(connection)
+            connection.execute(delete(tables.corpus_changes).where(version <= newest - _KEPT_CHANGES))
 
     def visible(self, filters: Filters, audience: Audience) -> ColumnElement[bool]:
         """The condition of these filters and this audience, of bound parameters, that every read applies.

@@ -14,7 +14,7 @@ from pipelines.facts import repository_of
 from pipelines.store import documents as document_rows
 from pipelines.store import schema as tables
 from pipelines.store.database import append_rows, lock_documents, writing
-from pipelines.store.embedding_models import assert_active, assert_inactive, every_table, other_tables
+from pipelines.store.embedding_models import assert_active, assert_inactive, every_table
 from pipelines.store.facts import write_facts
 from pipelines.store.model_caches import forget_headers
 from pipelines.store.near_duplicates import Member, forget_families, members_of, write_families
@@ -203,22 +203,21 @@ def _swap_nodes(store: NodeReader, connection: Connection, prepared: Sequence[Pr
          "characters": sum(map(len, one.document.text.split()))}
         for one in new
     ]  # fmt: skip
-    document_rows.delete_indexes(connection, [one.document.id for one in new], store.table)
     append_rows(connection, tables.document_indexes, rows)
 
 
 def _drop_elsewhere(store: NodeReader, connection: Connection, document_ids: Sequence[str]) -> None:
     """Delete the documents from the tables of other models, which would keep nodes of the older text."""
-    for other in other_tables(connection, document_ids, but=store.table):
-        _delete_nodes(connection, document_ids, other)
-        document_rows.delete_indexes(connection, document_ids, other)
+    for other in every_table(connection):
+        if other != store.table:
+            _delete_nodes(connection, document_ids, other)
 
 
 def _delete_nodes(connection: Connection, document_ids: Sequence[str], node_table: str) -> None:
-    segments = tables.lexical_segments
-    connection.execute(
-        delete(segments).where(segments.c.document_id.in_(document_ids), segments.c.node_table == node_table)
-    )
+    """Delete what a node table holds of documents: nodes, vectors, terms and index rows."""
+    for derived in (tables.lexical_segments, tables.document_indexes):
+        of_them = derived.c.document_id.in_(document_ids), derived.c.node_table == node_table
+        connection.execute(delete(derived).where(*of_them))
     rows = node_rows(node_table)
     connection.execute(delete(rows).where(rows.c.metadata_["document_id"].astext.in_(document_ids)))
 

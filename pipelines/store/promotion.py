@@ -47,26 +47,22 @@ def promote(settings: Settings, database: Database, model: EmbeddingIdentity) ->
         if row.active:
             return None
         connection.execute(select(tables.corpus_version.c.version).with_for_update())
-        _assert_complete(connection, table, model)
+        if missing := count_missing(connection, table):
+            stored = connection.execute(select(func.count()).select_from(tables.documents)).scalar_one()
+            raise ConfigError(
+                f"{model.label} lacks {missing} of {stored} documents and cannot be promoted.",
+                hint=f"Run `footnote models add {model.label}`.",
+            )
+        if wrong := miscounted(connection, table):
+            raise ConfigError(
+                f"The table of {model.label} lacks nodes of {len(wrong)} documents and cannot be promoted.",
+                hint=f"Run `footnote doctor --fix`, then `footnote models add {model.label}`.",
+            )
         _rewrite_derived(connection, store)
         version = raise_version(connection, [""])  # no document changed
         activate(connection, table, version)
         build_indexes(settings, database, store, read_mark(connection))
     return version
-
-
-def _assert_complete(connection: Connection, table: str, model: EmbeddingIdentity) -> None:
-    if missing := count_missing(connection, table):
-        stored = connection.execute(select(func.count()).select_from(tables.documents)).scalar_one()
-        raise ConfigError(
-            f"{model.label} lacks {missing} of {stored} documents and cannot be promoted.",
-            hint=f"Run `footnote models add {model.label}`.",
-        )
-    if wrong := miscounted(connection, table):
-        raise ConfigError(
-            f"The table of {model.label} lacks nodes of {len(wrong)} documents and cannot be promoted.",
-            hint=f"Run `footnote doctor --fix`, then `footnote models add {model.label}`.",
-        )
 
 
 def _rewrite_derived(connection: Connection, store: FootnoteVectorStore) -> None:

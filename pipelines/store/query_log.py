@@ -166,10 +166,16 @@ def save_feedback(
             raise NotFound(f"The answer has no source {given.source}.", hint=f"It has {numbers}.")
         source = sources.get(given.source, {})
         key = {"query_id": query_id, "session": session, "kind": given.kind, "source": given.source}
+        same = [feedback.c[name] == value for name, value in key.items()]
         if not given.value or (given.kind == "text" and not words):
-            connection.execute(delete(feedback).where(*(feedback.c[name] == value for name, value in key.items())))
+            connection.execute(delete(feedback).where(*same))
             return
-        _assert_not_flooded(connection, key, limit)
+        pieces = select(func.count().label("mine"), func.count().filter(*same).label("replaced"))
+        given_before = connection.execute(pieces.where(feedback.c.session == session)).one()
+        if given_before.mine - given_before.replaced >= limit:
+            raise RetrievalError(
+                "This session has reached its limit of feedback; thank you.", hint="Start a new session to give more."
+            )
         row = {
             **key,
             "value": given.value,
@@ -217,17 +223,6 @@ def _answer(connection: Connection, query_id: str, audience: Audience) -> tuple[
 def _sources(answer: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     """The sources of an answer by number; the nearest passages of an abstention."""
     return {source["n"]: source for source in answer.get("sources") or answer.get("nearest") or ()}
-
-
-def _assert_not_flooded(connection: Connection, key: Mapping[str, Any], limit: int) -> None:
-    mine = feedback.c.session == key["session"]
-    same = [feedback.c[name] == value for name, value in key.items()]
-    left = connection.execute(select(func.count()).select_from(feedback).where(mine)).scalar_one()
-    known = connection.execute(select(func.count()).select_from(feedback).where(*same)).scalar_one()
-    if left - known >= limit:
-        raise RetrievalError(
-            "This session has reached its limit of feedback; thank you.", hint="Start a new session to give more."
-        )
 
 
 def latest_feedback(engine: Engine, limit: int, audience: Audience) -> list[dict[str, Any]]:

@@ -7,14 +7,13 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
 from pipelines.store.schema import corpus_changes, corpus_version, embedding_models
 from pipelines.types import Audience
 
 Kept = TypeVar("Kept")
-_KEPT = 100_000  # rows; indexes that are further behind are built again
 LOOK = 100  # vectors that the vector index examines unless a transaction says otherwise
 
 
@@ -122,12 +121,6 @@ def changed_since(connection: Connection, since: Mark, until: Mark) -> frozenset
     if (first, last) != (since, until):
         return None
     return frozenset(row.document_id for row in rows[1:])
-
-
-def prune_changes(connection: Connection) -> None:
-    """Delete all but the newest 100,000 changes."""
-    newest = select(corpus_version.c.version).scalar_subquery()
-    connection.execute(delete(corpus_changes).where(corpus_changes.c.version <= newest - _KEPT))
 
 
 def _microseconds(at: datetime | None) -> int:

@@ -1,5 +1,6 @@
 """The run log: the start and end of each run, the outcome of each document, and the current failures."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields
@@ -18,7 +19,7 @@ from pipelines.store.originals import named_uri
 from pipelines.store.schema import document_versions, documents, ingest_items, ingest_runs
 from pipelines.store.statistics import take_snapshot
 from pipelines.text import printable
-from pipelines.types import IngestItem, IngestReport, RunKind, RunState, SourceItem
+from pipelines.types import IngestItem, IngestReport, RunKind, SourceItem
 
 IDS = 2**31  # run ids are below, as they are half of the key of an advisory lock
 LOCK = 0x466F6F74  # with a run's id, the advisory lock that a run holds while it works
@@ -107,8 +108,9 @@ def logged_items(connection: Connection, run_id: int, uris: Sequence[str]) -> di
     return {uri: IngestItem(*rest) for uri, *rest in found}
 
 
-def finish_run(engine: Engine, report: IngestReport, counts: Mapping[str, int], *, state: RunState = "done") -> None:
+def finish_run(engine: Engine, report: IngestReport) -> None:
     """Close a run with its counts and its state; then take the day's snapshot, if that succeeds."""
+    counts, state = Counter[str](item.outcome for item in report.items), "stopped" if report.stopped else "done"
     with writing(engine, "closing a run") as connection:
         connection.execute(
             update(ingest_runs)
@@ -203,18 +205,14 @@ def _read_runs(connection: Connection, run_ids: Sequence[int]) -> list[dict[str,
 
     return [
         {
-            "id": row.id,
-            "kind": row.kind,
+            **{name: getattr(row, name) for name in ("id", "kind", "seconds", "sources", "undoes")},
             "state": state(row),
             "started_at": row.started_at.isoformat(),
             "finished_at": row.finished_at.isoformat() if row.finished_at else None,
-            "seconds": row.seconds,
-            "sources": row.sources,
             "counts": row.counts or counts.get(row.id, {}),
             "nodes": int(work[row.id].nodes) if row.id in work else 0,
             "embedded": int(work[row.id].embedded) if row.id in work else 0,
             "documents_per_second": documents_per_second(row.counts, row.seconds),
-            "undoes": row.undoes,
             "undone_by": [run.id for run in undone if run.undoes == row.id],
         }
         for row in rows

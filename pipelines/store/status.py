@@ -141,29 +141,24 @@ def _row(document: StoredDocument, failure: FailedDocument | None, outdated: str
     elif document.pages_without_text:
         reason = f"{document.pages_without_text} pages without text"
     return {
-        "id": document.id,
+        **{name: getattr(document, name) for name in _AS_STORED},
         "document": document.name,
-        "title": document.title,
         "uri": document.source_uri,
-        "category": document.category,
-        "collection": document.collection,
         "state": state,
         "reason": reason,
         "hint": hint,
         "stage": failure.stage if failure else "",
         "error": failure.error if failure else "",
-        "year": document.year,
-        "author": document.author,
         "dated": document.dated.isoformat() if document.dated else "",
-        "parser": document.parser,
         "current": not outdated,
-        "nodes": document.nodes,
-        "pages_without_text": document.pages_without_text,
         "coverage": round(document.covered / document.characters, 4) if document.characters else 0.0,
         "last_success": document.ingested_at.isoformat(),
     }
 
 
+_AS_STORED = (
+    "id", "title", "category", "collection", "year", "author", "parser", "nodes", "pages_without_text",
+)  # fmt: skip
 _NOT_STORED = {
     "id": "", "title": "", "category": "", "state": "failed", "year": None, "author": "", "dated": "", "parser": "",
     "current": False, "nodes": 0, "pages_without_text": 0, "coverage": 0.0, "last_success": None,

@@ -100,12 +100,7 @@ def index_terms(text: str) -> frozenset[str]:
 
 
 def _terms(raw: str, aliases: bool) -> tuple[str, ...]:
-    return _few_terms(raw, aliases) if len(raw) <= _MAX_RAW else _all_terms(raw, aliases)
-
-
-@lru_cache(maxsize=100_000)
-def _few_terms(raw: str, aliases: bool) -> tuple[str, ...]:
-    return _all_terms(raw, aliases)
+    return _short_terms(raw, aliases) if len(raw) <= _MAX_RAW else _all_terms(raw, aliases)
 
 
 def _all_terms(raw: str, aliases: bool) -> tuple[str, ...]:
@@ -119,6 +114,9 @@ def _all_terms(raw: str, aliases: bool) -> tuple[str, ...]:
     terms += _aliases().get(whole, ()) if aliases else ()
     terms += (term for side in sides for term in _word(side, aliases=aliases))
     return tuple(terms)
+
+
+_short_terms = lru_cache(maxsize=100_000)(_all_terms)
 
 
 def _sides(raw: str) -> list[str]:

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -318,7 +317,7 @@ class FootnoteVectorStore(NodeReader):
             yield run
             seconds, nodes = time.perf_counter() - began, sum(item.nodes for item in run.items)
             report = IngestReport(run_id, tuple(run.items), nodes, 0, round(seconds, 3))
-            finish_run(self.engine, report, Counter(item.outcome for item in run.items))
+            finish_run(self.engine, report)
 
 
 @dataclass(frozen=True, slots=True)

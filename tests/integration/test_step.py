@@ -15,7 +15,7 @@ from config.settings import Settings
 from pipelines.errors import StoreError
 from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.store import read_snapshot as changes
+from pipelines.store import node_reader
 from pipelines.store.database import open_database, reading, reset
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import changed_since, read_mark
@@ -313,7 +313,7 @@ def test_the_log_is_pruned_and_what_lies_before_it_is_built_anew(
     folder: Path, engine: QueryEngine, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.indexes.current("owner")
-    monkeypatch.setattr(changes, "_KEPT", 3)
+    monkeypatch.setattr(node_reader, "_KEPT_CHANGES", 3)
     write(folder, "beryl", range(5))
     ingest(settings, [str(folder)])
     engine.store.forget_changes()

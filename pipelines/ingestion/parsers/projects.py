@@ -135,7 +135,9 @@ def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
         block = None
     heading = title_of(text, block.start, block.end).lstrip("# ") if block else ""
     name, tagline = _name_and_tagline(heading)
-    if block and not _is_section(name):
+    folded, lists = fold(name), word_lists("readme")
+    is_section = folded.startswith(("what ", "why ", "how ")) or folded in lists["about"] or folded in lists["sections"]
+    if block and not is_section:
         spelt = known or _as_in_title(_name_of_file(document), heading) or name
         return Title(block, spelt, (spelt, name, heading), heading, tagline)
     name = known or _name_of_file(document)
@@ -199,15 +201,6 @@ def _name_of_file(document: Document) -> str:
     if fold(stem).endswith(_README_ENDS):
         return stem[: -len("-readme")]
     return stem.rpartition(".")[2] or stem
-
-
-def _is_section(title: str) -> bool:
-    folded = fold(title)
-    return (
-        folded.startswith(("what ", "why ", "how "))
-        or folded in word_lists("readme")["about"]
-        or folded in word_lists("readme")["sections"]
-    )
 
 
 def _is_prose(text: str, block: Block, *, items: bool = False) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from llama_index.core.schema import TextNode
 
 from pipelines.facts import EducationFacts, JobFacts, SeveralFacts
-from pipelines.ingestion.context_header import PARTS, ContextHeader, jobs_of
+from pipelines.ingestion.context_header import ContextHeader, jobs_of
 from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.types import Document
@@ -18,10 +18,10 @@ ACME = JobFacts(company="Acme", position="Engineer", date_range="2019 - 2021", s
 BETA = JobFacts(company="Beta")
 
 
-def header(parts: frozenset[str] = PARTS, **piece: Any) -> str:
+def header(**piece: Any) -> str:
     given = {"section_path": ("Experience",), "year": 2021, **piece}
     nodes = make_nodes(RESUME, [Piece(0, len(RESUME.text), **given)], "resume", 1)
-    (node,) = ContextHeader(parts=parts)(nodes)
+    (node,) = ContextHeader()(nodes)
     assert nodes[0].metadata["header"] == piece.get("lead", "")
     return str(node.metadata["header"])
 
@@ -47,13 +47,6 @@ def test_of_many_jobs_as_many_are_named_as_a_line_holds() -> None:
     many = SeveralFacts(records=(JobFacts(company="a" * 140), JobFacts(company="b" * 140), JobFacts(company="c" * 140)))
     assert jobs_of(many.model_dump()) == f"{'a' * 140}; {'b' * 140}"
     assert jobs_of(JobFacts(company="a" * 400).model_dump()) == "a" * 300
-
-
-def test_each_part_can_be_left_out() -> None:
-    assert header(PARTS - {"title"}, facts=BETA) == "Experience (2021)\nBeta"
-    assert header(PARTS - {"path"}, facts=BETA) == "Ann Lee (2021)\nBeta"
-    assert header(PARTS - {"year", "job"}, facts=BETA) == "Ann Lee > Experience"
-    assert header(frozenset(), facts=BETA, lead="Beta") == ""
 
 
 def test_a_node_of_another_parser_gets_what_its_metadata_state() -> None:
