@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.env_file import ENV_FILE, write_env
-from config.settings import Settings
 from pipelines.errors import ConfigError
 from pipelines.evaluation.reports import newest_report, own_topics
 from pipelines.models.connect import FoundServer, ModelChoice, find_servers
@@ -24,14 +23,9 @@ class HealthDesk:
 
     engine: QueryEngine
 
-    @property
-    def settings(self) -> Settings:
-        """Those of the engine."""
-        return self.engine.settings
-
     def checks(self, *, fix: bool = False) -> list[Finding]:
         """The findings of `footnote doctor`; with `fix`, after the safe repairs."""
-        return examine_all(self.settings, fix=fix)
+        return examine_all(self.engine.settings, fix=fix)
 
     def statistics(self, days: int) -> dict[str, Any]:
         """The report of `footnote stats`."""
@@ -49,7 +43,7 @@ class HealthDesk:
     @property
     def topics_file(self) -> str:
         """Where the owner's judged questions stand; those of the sample are asked while there are none."""
-        return str(own_topics(self.settings.home.resolve()))
+        return str(own_topics(self.engine.settings.home.resolve()))
 
     def servers(self) -> list[FoundServer]:
         """The servers of language models on this machine."""
@@ -61,7 +55,7 @@ class HealthDesk:
         Raises:
             ConfigError: If its address or name is missing.
         """
-        return examine_llm(choice.applied(self.settings))
+        return examine_llm(choice.applied(self.engine.settings))
 
     def connect(self, choice: ModelChoice) -> None:
         """Write the settings of a language model into `.env`, from which the next run of a page reads them.
@@ -69,7 +63,7 @@ class HealthDesk:
         Raises:
             ConfigError: If the file cannot be written, or the environment sets one of them, which outranks the file.
         """
-        given = choice.variables(self.settings)
+        given = choice.variables(self.engine.settings)
         if outranked := [name for name in given if name in os.environ]:
             raise ConfigError(f"{outranked[0]} is set in the environment, which outranks .env.", hint="Unset it there.")
         if "FOOTNOTE_LLM__API_BASE" in given and os.environ.get("OPENAI_API_KEY"):

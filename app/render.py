@@ -52,30 +52,13 @@ def attend(questions: int, part: Literal["begin", "end"]) -> None:
     _page(key=f"attend_{part}", data=shown, height=1)
 
 
-@contextmanager
-def skeleton() -> Iterator[None]:
-    """Show the outline of a page while the first run of a session opens the library."""
-    slot = st.empty()  # in every run, so that all that follows keeps its place
-    is_first = not st.session_state.get("is_open")
-    if is_first:
-        slot.html(f'<div class="fn-skeleton" role="status" aria-label="Opening the library">{"<div></div>" * 5}</div>')
-    try:
-        yield
-    finally:
-        st.session_state["is_open"] = True
-        if is_first:
-            slot.empty()
-
-
 def page(show: Callable[[ChatEngine], None]) -> Callable[[], None]:
-    """A page with its style, its outline while the library opens, and in words the error that ends it."""
+    """A page with its style, and in words the error that ends it."""
 
     def shown() -> None:
         style()
         try:
-            with skeleton():
-                engine = session.get_engine()
-            show(engine)
+            show(session.get_engine())
         except FootnoteError as error:
             problem(error.message, error.hint)
 

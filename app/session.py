@@ -88,13 +88,6 @@ def read_once(name: str, of: str, read: Callable[[], _Read], without: _Read) -> 
     return known[1]
 
 
-def keep_widgets() -> None:
-    """Keep the filters while another page is shown: Streamlit forgets widgets that are not on the page."""
-    for key in FILTERS:
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
-
-
 # The conversation
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.session import is_visitor, keep_widgets
+from app.session import is_visitor
 
 ICON = Path(__file__).parent / "assets" / "icon.svg"
 
@@ -16,7 +16,6 @@ st.set_page_config(
     menu_items={"About": "Footnote answers from your documents, with a checked footnote under every sentence."},
 )
 st.logo(ICON, size="large")
-keep_widgets()
 chat = st.Page("app_pages/chat.py", title="Chat", icon=":material/forum:", default=True)
 library = st.Page("app_pages/library.py", title="Library", icon=":material/library_books:")
 career = st.Page("app_pages/career.py", title="Career", icon=":material/timeline:")

@@ -90,16 +90,16 @@ def _figures(engine: ChatEngine) -> None:
     times, use, volumes, feedback = st.tabs(["Times", "Use and cost", "Volumes", "Feedback"], key="health_tabs")
     with times:
         stages = {**{f"all: {kind}": row for kind, row in report["latency_ms"].items()}, **report["stages_ms"]}
-        st.html(table(("Stage", "Questions", *(f"{each}, ms" for each in _PERCENTILES)),
-                      [(name, row["count"], *(f"{row[each]:,.1f}" for each in _PERCENTILES))
-                       for name, row in stages.items() if row["p95"] >= 1]))  # fmt: skip
+        table(("Stage", "Questions", *(f"{each}, ms" for each in _PERCENTILES)),
+              [(name, row["count"], *(f"{row[each]:,.1f}" for each in _PERCENTILES))
+               for name, row in stages.items() if row["p95"] >= 1])  # fmt: skip
     with use:
         _use(report)
     with volumes:
         rows = [row for row in report["volumes"] if row["day"] == report["volumes"][0]["day"]]
-        st.html(table(("Category", "Documents", "Passages", "Characters", "Size"),
-                      [(row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}",
-                        f"{row['characters']:,}", f"{row['bytes'] / 2**20:.1f} MB") for row in rows]))  # fmt: skip
+        table(("Category", "Documents", "Passages", "Characters", "Size"),
+              [(row["category"] or "all", f"{row['documents']:,}", f"{row['nodes']:,}",
+                f"{row['characters']:,}", f"{row['bytes'] / 2**20:.1f} MB") for row in rows])  # fmt: skip
     with feedback:
         _feedback(report, engine.health.feedback())
 
@@ -111,9 +111,9 @@ def _seconds(ms: float | None) -> str:
 def _use(report: Mapping[str, Any]) -> None:
     by_day = report["usage"]["by_day"]
     names = ("answers", "calls", "prompt_tokens", "completion_tokens", "embedding_tokens")
-    st.html(table(("Day", "Answers", "Model calls", "Tokens read", "Written", "Embedded", "US $"),
-                  [(row["day"], *(f"{row[name]:,}" for name in names), f"{row['cost']:.4f}")
-                   for row in by_day]))  # fmt: skip
+    table(("Day", "Answers", "Model calls", "Tokens read", "Written", "Embedded", "US $"),
+          [(row["day"], *(f"{row[name]:,}" for name in names), f"{row['cost']:.4f}")
+           for row in by_day])  # fmt: skip
 
 
 def _feedback(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -123,11 +123,11 @@ def _feedback(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> N
         f"{given['text']} comments, {clicks['opened']} footnotes opened in {clicks['answers']} answers."
     )
     if rows:
-        st.html(table(("When", "Question", "What", "Words"), [
+        table(("When", "Question", "What", "Words"), [
             (row["at"][:16].replace("T", " "), row["question"],
              f"thumb {'up' if row['value'] > 0 else 'down'}" if row["kind"] == "thumb" else _KINDS[row["kind"]],
              row["words"] or row["document"]) for row in rows
-        ]))  # fmt: skip
+        ])  # fmt: skip
 
 
 def _evaluation(engine: ChatEngine) -> None:
@@ -144,9 +144,9 @@ def _evaluation(engine: ChatEngine) -> None:
     measures = report["measures"]
     st.html(bars([(said, measures[name]) for name, said in _MEASURES.items() if name in measures], "{:.0%}", 1.0))
     with st.expander("By kind of question", key="kinds"):
-        st.html(table(("Kind", "Questions", "With every fact", "Answered"),
-                      [(kind, row["answerable"] + row["unanswerable"], f"{row['facts']:.0%}", f"{row['answered']:.0%}")
-                       for kind, row in report["kinds"].items()]))  # fmt: skip
+        table(("Kind", "Questions", "With every fact", "Answered"),
+              [(kind, row["answerable"] + row["unanswerable"], f"{row['facts']:.0%}", f"{row['answered']:.0%}")
+               for kind, row in report["kinds"].items()])  # fmt: skip
     missed = [topic for topic in topics if topic["missed"]]
     labels = {"missed": f"{len(missed)} missed", "all": f"All {len(topics)}"}
     shown = st.segmented_control("Topics", list(labels), default="missed", key="topics", format_func=labels.__getitem__,

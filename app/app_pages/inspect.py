@@ -8,8 +8,8 @@ import streamlit as st
 from app import render
 from app.answer import clipped
 from app.chat_engine import ChatEngine
-from app.components.figures import bars, pairs
-from app.components.waterfall import fate_in_words, fates, moves_table, waterfall
+from app.components.figures import bars, pairs, table
+from app.components.waterfall import fate_in_words, fates, moved, waterfall
 from app.inspection import attempt_lines, evidence_lines, kept_evidence, outcome_of, understood
 from app.typeset import literal
 from config.parts import PARTS
@@ -123,7 +123,8 @@ def _what_if(engine: ChatEngine, row: Mapping[str, Any]) -> None:
     every = len({result.node_id for report in (before, after) for result in report.results})
     st.markdown(f"**{len(moves)} of {every} passages move**" if moves else "**No rank changes**")
     st.html(pairs([("Note", note) for note in after.notes]))
-    st.html(moves_table(moves))
+    if moves:
+        table(("Before", "After", "Passage"), moved(moves))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""Figures as HTML: pairs of a name and a text, and bars."""
+"""Figures: pairs of a name and a text, bars, tables."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
+
+import streamlit as st
+
+from app.typeset import literal
 
 
 def pairs(said: Iterable[Sequence[str]]) -> str:
@@ -21,12 +25,10 @@ def bars(values: Sequence[tuple[str, float]], form: str, widest: float = 0.0) ->
     return f'<dl class="fn-bars">{rows}</dl>'
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; its first column holds the names of the rows, None is shown as nothing."""
-    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    inner = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="fn-table" tabindex="0"><table class="fn-figures">{inner}</table></div>'
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Show a table; None is shown as nothing."""
+    cells = [[literal("" if cell is None else str(cell)) for cell in row] for row in rows]
+    if not cells:
+        st.caption("Nothing yet.")
+        return
+    st.table([dict(zip(heads, row, strict=True)) for row in cells], border="horizontal", hide_index=True)

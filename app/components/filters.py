@@ -27,7 +27,6 @@ def filter_bar(shelf: Shelf) -> Filters:
 @st.fragment
 def _bar(shelf: Shelf) -> None:
     # A fragment, as opening the menu would break off an answer. What is in it is made when it opens.
-    session.keep_widgets()
     every = shelf.documents
     names = {document.id: readable(document.title, document.name) for document in every}
     with st.container(key="filters", horizontal=True, gap="small", vertical_alignment="center"):
@@ -38,11 +37,11 @@ def _bar(shelf: Shelf) -> None:
                 for kind in _KINDS:
                     _menu(kind, [getattr(document, kind) for document in every])
                 st.multiselect("Document", list(names), format_func=lambda i: names.get(i, i), key="filter_document",
-                               placeholder="Every document")  # fmt: skip
+                               placeholder="Every document", persist_state="session")  # fmt: skip
                 with st.container(horizontal=True):
                     for label in ("Since", "Until"):
                         st.date_input(label, value=None, key=f"filter_{label.lower()}", min_value=date(1900, 1, 1),
-                                      format="YYYY-MM-DD")  # fmt: skip
+                                      format="YYYY-MM-DD", persist_state="session")  # fmt: skip
         for kind, said, left_out in _narrowing(every, names):
             st.button(f"{literal(said)}: leaves out {left_out} of {format_count(len(every), 'document')}",
                       key=f"no_filter_{kind}", icon=":material/close:", icon_position="right", type="tertiary",
@@ -77,4 +76,5 @@ def _menu(kind: str, values: Sequence[Any]) -> None:
     """A menu of the values of a kind; nothing where there is nothing to choose."""
     known = sorted({*values} - {"", None}, reverse=kind == "year")
     if len(known) > 1 or _chosen(kind):
-        st.multiselect(kind.capitalize(), known, key=f"filter_{kind}", placeholder=f"Every {kind}")
+        st.multiselect(kind.capitalize(), known, key=f"filter_{kind}", placeholder=f"Every {kind}",
+                       persist_state="session")  # fmt: skip

@@ -101,19 +101,12 @@ def _pieces(candidate: Mapping[str, Any], widest: float) -> Iterator[str]:
         yield f'<i class="{kind}" style="left:{100 * low / widest:.1f}%;width:{100 * (high - low) / widest:.1f}%"></i>'
 
 
-def moves_table(moves: Sequence[RankChange]) -> str:
-    """The HTML of a table of passages that moved; nothing where none did."""
-    signs = {"up": "▲", "down": "▼", "new": "+", "gone": "✕"}
-    rows = "".join(
-        f'<tr class="fn-move-{move.kind}"><td>{move.before or "–"}</td><td>{signs[move.kind]} {move.after or "–"}</td>'
-        f"<td><strong>{escape(readable(move.title, move.document_name))}</strong>"
-        f'<span class="fn-place"> · line {move.line_start}{_because(move)}</span></td></tr>'
-        for move in moves
-    )
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Before", "After", "Passage"))
-    whole = f'<table class="fn-fall fn-moves"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return whole if moves else "<div></div>"
+_SIGNS = {"up": "▲", "down": "▼", "new": "+", "gone": "✕"}
 
 
-def _because(move: RankChange) -> str:
-    return f" · {escape(fate_in_words(move.why))}" if move.why else ""
+def moved(changes: Sequence[RankChange]) -> Iterator[tuple[object, ...]]:
+    """(rank before, rank after, passage) of each passage that moved."""
+    for move in changes:
+        why = f" · {fate_in_words(move.why)}" if move.why else ""
+        passage = f"{readable(move.title, move.document_name)} · line {move.line_start}{why}"
+        yield move.before or "–", f"{_SIGNS[move.kind]} {move.after or '–'}", passage
