@@ -22,20 +22,15 @@ def checked_ca_file(ca_file: str) -> Path | None:
     return _usable("FOOTNOTE_CA_FILE", os.path.expanduser(ca_file.strip()))
 
 
-def environment_ca_file(*variables: str, or_folder: bool = False) -> Path | None:
-    """Return the file of authorities in the first of these environment variables that is set; None if none is.
+def environment_ca_file() -> Path | None:
+    """Return the file of authorities that SSL_CERT_FILE names; None if it is not set.
 
-    Libraries read the variables themselves; a file that they cannot use is reported here, not by an error of theirs.
-
-    Args:
-        variables: Those that a library reads, in its order.
-        or_folder: True if it reads a folder of such files, too.
+    httpx reads it itself; a file that it cannot use is reported here, not by an error of its own.
 
     Raises:
         ConfigError: If it cannot be read, or holds no certificate.
     """
-    name = next((name for name in variables if os.environ.get(name)), "")
-    return _usable(name, os.environ.get(name, ""), or_folder=or_folder)
+    return _usable("SSL_CERT_FILE", os.environ.get("SSL_CERT_FILE", ""))
 
 
 def ssl_context(ca_file: str, usual: Callable[[], ssl.SSLContext]) -> ssl.SSLContext | None:
@@ -57,15 +52,13 @@ def is_untrusted(error: object) -> bool:
     return any(phrase in str(error) for phrase in _UNKNOWN)
 
 
-def _usable(variable: str, written: str, *, or_folder: bool = False) -> Path | None:
+def _usable(variable: str, written: str) -> Path | None:
     if not written:
         return None
     path = Path(written)
     named = f"{variable} names {path}, which"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        if or_folder and path.is_dir():
-            return path
         context.load_verify_locations(path)
     except ssl.SSLError as error:
         raise ConfigError(f"{named} holds no certificate that can be read.", hint=_HINT) from error

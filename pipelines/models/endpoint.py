@@ -89,7 +89,7 @@ def client_of(endpoint: Endpoint) -> httpx.Client | None:
 
 
 def _authorities(endpoint: Endpoint) -> ssl.SSLContext | None:
-    environment_ca_file("SSL_CERT_FILE")
+    environment_ca_file()
     return ssl_context(endpoint.ca_file, httpx.create_ssl_context)
 
 

@@ -85,7 +85,7 @@ def serving(kind: str, context: ssl.SSLContext) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def _no_authorities_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -130,8 +130,7 @@ def test_the_usual_authorities_are_believed_beside_it(
     served: Served, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = Authority.made(tmp_path / "other.pem")
-    for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
-        monkeypatch.setenv(variable, str(authority.path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.path))
     for ca_file in ("", str(other.path)):
         assert len(served.listing(tmp_path, ca_file).items) == 1
 
@@ -155,16 +154,14 @@ def test_a_file_that_cannot_be_used_is_named_before_anything_is_asked(
         served.listing(tmp_path, str(path))
 
 
-@pytest.mark.parametrize(
-    ("kind", "variable"), [("github", "REQUESTS_CA_BUNDLE"), ("github", "CURL_CA_BUNDLE"), ("notion", "SSL_CERT_FILE")]
-)
+@pytest.mark.parametrize("kind", ["github", "notion"])
 def test_a_file_that_the_environment_names_in_vain_is_named_too(
-    kind: str, variable: str, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variable, str(tmp_path / "gone.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
     with (
         serving(kind, authority.server(HOST)) as served,
-        pytest.raises(ConfigError, match=rf"{variable} names .*gone\.pem, which cannot be read: No such file"),
+        pytest.raises(ConfigError, match=r"SSL_CERT_FILE names .*gone\.pem, which cannot be read: No such file"),
     ):
         served.listing(tmp_path, "")
 

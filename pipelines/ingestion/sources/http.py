@@ -1,7 +1,6 @@
 """HTTP: requests to the JSON API of a source, with one rule of retries, of waits and of when to stop asking."""
 
 import json
-import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -66,7 +65,7 @@ class JsonClient(ABC):
         secret: The token without copied white space; empty without one.
 
     Raises:
-        ConfigError: If FOOTNOTE_CA_FILE, or the file of authorities that the environment names, cannot be used.
+        ConfigError: If the file that FOOTNOTE_CA_FILE or SSL_CERT_FILE names cannot be used.
     """
 
     name: ClassVar[str]
@@ -81,7 +80,7 @@ class JsonClient(ABC):
         self.secret = token.get_secret_value().strip() if token else ""
         self._wait_seconds = wait_seconds
         self._ca_file, self._say, self._stop = access.settings.ca_file, access.say, access.stop
-        self._usual = environment_ca_file("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", or_folder=True)
+        environment_ca_file()
         checked_ca_file(self._ca_file)
         self._opened: httpx.Client | None = None
         self._closed_by: Ended | None = None
@@ -195,20 +194,11 @@ class JsonClient(ABC):
                     wait=UNTIL_MENDED,
                 )
             token = {"Authorization": f"{self.scheme} {secret}"} if secret else {}
-            context = ssl_context(self._ca_file, self._authorities) or self._authorities()
+            context = ssl_context(self._ca_file, httpx.create_ssl_context)
             self._opened = httpx.Client(
-                verify=context, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.headers, **token}
+                verify=context or True, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.headers, **token}
             )
         return self._opened
-
-    def _authorities(self) -> ssl.SSLContext:
-        """The usual authorities: those that the environment names, else those that come with httpx."""
-        import httpx
-
-        if self._usual is None:
-            return httpx.create_ssl_context()
-        file, folder = (None, self._usual) if self._usual.is_dir() else (self._usual, None)
-        return ssl.create_default_context(cafile=file, capath=folder)
 
     @property
     def _base_setting(self) -> str:

@@ -1,11 +1,11 @@
 """Notion's API: ids, rate limits, errors in words, and whole lists over all cursors."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from string import hexdigits
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.notion import SITE
@@ -15,7 +15,8 @@ from pipelines.text import canonical
 
 NOTION_VERSION = "2025-09-03"  # since then a database is one or more data sources, each queried by itself
 
-_ID_LENGTH = 32
+_ID = r"([0-9a-f]{8}(-?)[0-9a-f]{4}(?:\2[0-9a-f]{4}){2}\2[0-9a-f]{12})"
+_AT_END = re.compile(rf"(?:.*[^0-9a-f])?{_ID}", re.DOTALL)
 _PAGE_SIZE = 100
 _BY_AGE = {"timestamp": "created_time", "direction": "ascending"}
 _DEFAULT_WAIT = 1.0  # seconds, where a rate limit names no time
@@ -31,14 +32,15 @@ def id_of(location: str) -> str:
     Raises:
         SourceError: If there is no id in it.
     """
-    name = location.partition(":")[2].strip()
-    found = _id_in_address(name if "/" in name else f"/{name}")
+    path, _, query = location.partition(":")[2].strip().partition("#")[0].partition("?")
+    opened = parse_qs(query).get("p", [""])[0]  # a page that is open over the view of a database
+    found = _AT_END.fullmatch(opened.lower()) or _AT_END.fullmatch(path.rstrip("/").lower())
     if not found:
         raise SourceError(
             f"{location} is not a Notion page or database.",
             hint="Write notion: and the 32 digits at the end of the page's address.",
         )
-    return found
+    return found[1].replace("-", "")
 
 
 def page_address(page_id: str) -> str:
@@ -52,10 +54,10 @@ def checked_id(answered: object) -> str:
     Raises:
         ValueError: If it is none: nothing else may get into a path.
     """
-    found = _plain_id(answered) if isinstance(answered, str) else ""
+    found = re.fullmatch(_ID, answered.lower()) if isinstance(answered, str) else None
     if not found:
         raise ValueError("no id")
-    return found
+    return found[1].replace("-", "")
 
 
 class NotionApi(JsonClient):
@@ -207,26 +209,3 @@ class NotionApi(JsonClient):
             f"{self.host} answered with {reply.status}, not as Notion's API does.",
             hint="Check FOOTNOTE_NOTION__API_BASE.",
         )
-
-
-def _id_in_address(text: str) -> str:
-    """Return the digits in the address of a page; empty where there are none."""
-    try:
-        address = urlsplit(text if "//" in text else f"https://{text}")
-    except ValueError:
-        return ""
-    opened = parse_qs(address.query).get("p", [""])[0]  # a page that is open over the view of a database
-    last = address.path.rstrip("/").rpartition("/")[2].lower()
-    is_apart = last[:-_ID_LENGTH][-1:] not in tuple(hexdigits)
-    ended = last[-_ID_LENGTH:] if is_apart else ""
-    return _plain_id(opened) or _plain_id(last[-36:]) or (ended if _is_id(ended) else "")
-
-
-def _is_id(text: str) -> bool:
-    return len(text) == _ID_LENGTH and not text.strip("0123456789abcdef")
-
-
-def _plain_id(text: str) -> str:
-    """Return the digits of an id alone, with or without its hyphens; empty where it is none."""
-    found = text.lower().replace("-", "")
-    return found if _is_id(found) and text.count("-") in (0, 4) else ""
