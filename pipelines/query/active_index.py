@@ -14,10 +14,11 @@ from pipelines.errors import ConfigError, FootnoteError
 from pipelines.models.embedding import build_embed_model
 from pipelines.models.identity import identity, is_model_configured, with_identity
 from pipelines.observe import log
+from pipelines.query.careers.people import StatedCareers
 from pipelines.store.database import Database
 from pipelines.store.embedding_models import ActiveModel, active_model, active_since, model_to_use, prevent_drop
 from pipelines.store.embedding_statistics import EmbeddingStatistics, saved_statistics
-from pipelines.store.facts import Fact, read_facts
+from pipelines.store.facts import read_facts
 from pipelines.store.known_names import NameIndex, read_name_index
 from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
@@ -41,7 +42,7 @@ class ModelIndex:
     indexes: LexicalIndexes
     spaces: KeptByMark[EmbeddingStatistics | None]
     names: KeptByMark[NameIndex]
-    facts: KeptByMark[list[Fact]]
+    careers: KeptByMark[StatedCareers]
     questions: KeptByMark[list[StoredQuestion]]
     embed_model: BaseEmbedding
 
@@ -71,7 +72,7 @@ def build_model_index(
         indexes=build_lexical_indexes(settings, database, store, folder),
         spaces=KeptByMark(partial(saved_statistics, folder, store.some_vectors, store.version)),
         names=KeptByMark(partial(read_name_index, store)),
-        facts=KeptByMark(partial(read_facts, store, Filters())),
+        careers=KeptByMark(lambda audience: StatedCareers(read_facts(store, Filters(), audience))),
         questions=KeptByMark(partial(read_questions, store, Filters())),
         embed_model=embed_model,
     )

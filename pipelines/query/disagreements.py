@@ -73,7 +73,7 @@ def career_disagreements_for(answer: Answer, search: Search) -> Sequence[Disagre
     if len(documents) < 2 or not is_about or not uses_career:
         return ()
     try:
-        known = search.facts(Filters())
+        known = search.careers(Filters()).facts
     except FootnoteError as error:
         log_failure("career facts were not compared", error)
         return ()

@@ -14,6 +14,7 @@ from config.settings import Settings
 from pipelines.errors import FootnoteError
 from pipelines.observe import log_failure
 from pipelines.query.active_index import ModelIndex
+from pipelines.query.careers.people import StatedCareers
 from pipelines.query.evidence import assess
 from pipelines.query.fuse import HybridRetriever, build_fusion
 from pipelines.query.postprocess import build_cuts, build_factors
@@ -22,7 +23,7 @@ from pipelines.query.question.understand import analyse, checked, narrowings, ou
 from pipelines.query.retrieve import DenseRetriever, QueryEmbedder, SearchScope, SparseRetriever
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
-from pipelines.store.facts import Fact, read_facts
+from pipelines.store.facts import read_facts
 from pipelines.store.filters import matching
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.store.known_values import assert_known
@@ -109,10 +110,12 @@ class Search:
         """The language model's name; empty without one."""
         return str(self.llm.metadata.model_name) if self.llm else ""
 
-    def facts(self, filters: Filters) -> Sequence[Fact]:
-        """The typed facts of the nodes that pass these filters, by document name and place."""
+    def careers(self, filters: Filters) -> StatedCareers:
+        """The typed facts of the nodes that pass these filters, by document name and place, and what they tell of."""
         audience = self.request.audience
-        return read_facts(self.store, filters, audience) if filters else self.index.facts.current(audience, self.mark)
+        if filters:
+            return StatedCareers(read_facts(self.store, filters, audience))
+        return self.index.careers.current(audience, self.mark)
 
     def holding(self, terms: Sequence[str]) -> dict[str, float]:
         """The nodes that hold every term and pass the filters, with their BM25 scores."""

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Integer,
     Row,
     Text,
+    cast,
     column,
     delete,
     func,
@@ -19,8 +20,8 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    values,
 )
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.store.database import append_rows
@@ -303,9 +304,10 @@ def passages(
     if not spans:
         return {}
     d = documents.c
-    wanted = values(column("document_id", Text), column("start", Integer), column("end", Integer), name="wanted").data(
-        list(dict.fromkeys(spans))
-    )
+    ids, starts, ends = zip(*dict.fromkeys(spans), strict=True)  # as arrays: SQLAlchemy keeps no compiled VALUES
+    arrays = cast(ids, ARRAY(Text)), cast(starts, ARRAY(Integer)), cast(ends, ARRAY(Integer))
+    columns = column("document_id", Text), column("start", Integer), column("end", Integer)
+    wanted = func.unnest(*arrays).table_valued(*columns, name="wanted").render_derived()
     body = func.substr(d.text, wanted.c.start + 1, wanted.c.end - wanted.c.start).label("text")
     statement = (
         select(*wanted.c, body, d.id, d.name, d.title, d.source_uri, d.content_sha, d.category, d.pages, *SHOWS_LINES)

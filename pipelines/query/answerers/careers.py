@@ -1,12 +1,14 @@
 """CAREERS: durations, counts, lists and dates computed from career facts."""
 
 from dataclasses import replace
+from datetime import date
 
 from pipelines.query.answer import AnswerEvents, write_sentences
-from pipelines.query.careers.answers import compute_answer
+from pipelines.query.careers.answers import answer_from_people
 from pipelines.query.careers.computed_answer import CAREER_FACTS, NEUTRAL, ComputedAnswer, cited_facts, left_out_note
 from pipelines.query.confidence import computed_confidence
 from pipelines.query.layout import CitedText
+from pipelines.query.question.careers import career_asks
 from pipelines.query.question.language import in_english, in_language, question_language
 from pipelines.query.question.understand import analyse
 from pipelines.query.search import Search
@@ -18,12 +20,20 @@ def find(search: Search) -> ComputedAnswer | None:
     language, _ = question_language(search.intent.question)
     computed = None
     if search.settings.answer.facts:
-        computed = compute_answer(_in_english(search, language) if language else search)
+        computed = _computed(_in_english(search, language) if language else search)
     if computed and language:
         computed = replace(computed, language=language)
     if computed and (note := left_out_note(computed)):
         search.ledger.note(note)
     return computed
+
+
+def _computed(search: Search) -> ComputedAnswer | None:
+    intent, filters = search.intent, search.request.filters
+    if not career_asks(intent):
+        return None
+    careers = search.careers(replace(filters, phrase=(*filters.phrase, *intent.phrases)))
+    return answer_from_people(intent, careers.people(date.today()))
 
 
 def _in_english(search: Search, language: str) -> Search:

@@ -12,7 +12,7 @@ from pipelines.query.answerers import careers, corpus, overview
 from pipelines.query.answerers.overview import OverviewAnswer
 from pipelines.query.careers.answers import CAREER_KINDS, CareerOf, answer_of_kind, words_of_kind
 from pipelines.query.careers.computed_answer import ComputedAnswer, left_out_note
-from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
+from pipelines.query.careers.people import Person, Project
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.person_filter import unknown_people
 from pipelines.query.question.form import classify_question
@@ -76,12 +76,12 @@ def find(search: Search) -> Found | None:
     kind = kind_of(search) if is_asked else None
     if kind is None or not kind.is_sure:
         return None
-    facts, today = search.facts(replace(search.request.filters, phrase=())), date.today()
-    person = next((each for each in group_people(facts, today) if fold(each.name) == fold(intent.person)), None)
+    careers, today = search.careers(replace(search.request.filters, phrase=())), date.today()
+    person = next((each for each in careers.people(today) if fold(each.name) == fold(intent.person)), None)
     people = [(name, "") for name in search.names.people]
     if person is None or unknown_people(intent, people, [*_organisations(person), *search.names.projects]):
         return None
-    asked = _OfKind(search, kind, asked_words(intent), person, corpus_projects(facts, today))
+    asked = _OfKind(search, kind, asked_words(intent), person, careers.projects(today))
     if kind.name in CAREER_KINDS:
         return _from_career(asked)
     if kind.name == "posts":

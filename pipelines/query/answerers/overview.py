@@ -11,7 +11,7 @@ from pipelines.facts import PersonFacts, ProjectDetail, ProjectFacts, SummaryFac
 from pipelines.query.answer import AnswerEvents, write_sentences
 from pipelines.query.careers.computed_answer import job_item, study_items
 from pipelines.query.careers.disagreements import Disagreement, fact_source
-from pipelines.query.careers.people import Person, Project, corpus_projects, group_people
+from pipelines.query.careers.people import Person, Project
 from pipelines.query.confidence import computed_confidence
 from pipelines.query.context import sources_of_nodes
 from pipelines.query.layout import CitedText
@@ -67,9 +67,9 @@ def find(search: Search) -> OverviewAnswer | None:
 def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
     """The overview that is asked for; None where facts lack."""
     request, intent = search.request, search.intent
-    facts = search.facts(replace(request.filters, phrase=()))
+    careers = search.careers(replace(request.filters, phrase=()))
     today = date.today()
-    people, projects = group_people(facts, today), corpus_projects(facts, today)
+    people, projects = careers.people(today), careers.projects(today)
     stated = [each for each in people if each.name]
     meant = [each for each in stated if not intent.person or fold(each.name) == fold(intent.person)]
     person = meant[0] if len(meant) == 1 else stated[0] if len(stated) == 1 else None
@@ -80,7 +80,7 @@ def compose(search: Search, asked: OverviewQuestion) -> OverviewAnswer | None:
     holding = _nodes_with(words, search) if words and asked.kind in ("projects", "built", "experience") else {}
     named = [project for name in asked.names for project in projects if project.name == name]
     readmes = {fact.document_id for project in named for fact in project.stated}
-    details = [fact for fact in facts if isinstance(fact.record, ProjectDetail) and fact.document_id in readmes]
+    details = [fact for fact in careers.facts if isinstance(fact.record, ProjectDetail) and fact.document_id in readmes]
     if asked.kind in ("requirement", "licence", "version", "status"):
         return _stated(asked, details)
     fitting = named if asked.names else [project for project in own if not words or _fits(project, words)]

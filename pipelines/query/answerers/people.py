@@ -8,7 +8,7 @@ from pipelines.answers import Token
 from pipelines.facts import PersonFacts
 from pipelines.query.answer import AnswerEvents, unanswered
 from pipelines.query.careers.disagreements import fact_source
-from pipelines.query.careers.people import Person, group_people
+from pipelines.query.careers.people import Person
 from pipelines.query.question.person import fits_pronoun, unnamed_person, with_person
 from pipelines.query.search import Search
 from pipelines.store.known_names import is_same_name, name_words
@@ -39,7 +39,7 @@ def find(search: Search) -> PeopleThatFit | None:
         or any(is_same_name(name_words(search.settings.persona.name), name_words(name)) for name in people)
     ):
         return None
-    known = group_people(search.facts(replace(search.request.filters, phrase=())), date.today())
+    known = search.careers(replace(search.request.filters, phrase=())).people(date.today())
     fitting: list[Person] = []
     for person in known:
         is_other = all(name_words(person.name).isdisjoint(name_words(other.name)) for other in fitting)

@@ -37,7 +37,6 @@ from pipelines.query.careers.people import (
     Job,
     Person,
     find_organisation,
-    group_people,
     jobs_by_company,
     months_of,
     organisation_words,
@@ -45,7 +44,6 @@ from pipelines.query.careers.people import (
 )
 from pipelines.query.question.careers import LISTS, CareerAsk, CareerKind, career_asks
 from pipelines.query.question.words import words
-from pipelines.query.search import Search
 from pipelines.store.facts import Fact
 from pipelines.store.known_names import is_ordinary, name_words
 from pipelines.store.tokens import STOP_WORDS, index_terms, tokenise
@@ -62,16 +60,6 @@ _LEVELS = tuple(map(words, ("doctorate", "master", "bachelor")))
 _LEAST_TITLE = 2  # words of a title that a question must say
 _HALF_YEAR = 6  # months that the July, for which a year counts, is after its first
 _GENERAL = 5  # letters of one word that names an employer: "the hospital"
-
-
-def compute_answer(search: Search) -> ComputedAnswer | None:
-    """The answer to a question computed from career facts; None if they do not answer it."""
-    intent, filters = search.intent, search.request.filters
-    if not career_asks(intent):
-        return None
-    facts = search.facts(replace(filters, phrase=(*filters.phrase, *intent.phrases)))
-    known = group_people(facts, date.today())
-    return answer_from_people(intent, known)
 
 
 def answer_from_people(intent: QueryIntent, known: Sequence[Person]) -> ComputedAnswer | None:

@@ -1,7 +1,7 @@
 """Whole careers out of single facts: people, their jobs, and which facts state the same."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from itertools import takewhile
@@ -319,6 +319,27 @@ def group_people(facts: Iterable[Fact], today: date) -> list[Person]:
     else:
         groups += [(frozenset[str](), "", held) for held in nameless]
     return sorted((_person(name, held, today) for _, name, held in groups), key=lambda person: person.name)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedCareers:
+    """The typed facts of a corpus, and the people and projects that they tell of, which are grouped once a day."""
+
+    facts: Sequence[Fact]
+    _kept: dict[date, tuple[tuple[Person, ...], tuple[Project, ...]]] = field(default_factory=dict)
+
+    def people(self, today: date) -> Sequence[Person]:
+        """As `group_people`."""
+        return self._on(today)[0]
+
+    def projects(self, today: date) -> Sequence[Project]:
+        """As `corpus_projects`."""
+        return self._on(today)[1]
+
+    def _on(self, today: date) -> tuple[tuple[Person, ...], tuple[Project, ...]]:
+        if today not in self._kept:
+            self._kept[today] = (tuple(group_people(self.facts, today)), tuple(corpus_projects(self.facts, today)))
+        return self._kept[today]
 
 
 def _stated_name(facts: Iterable[Fact]) -> str:
