@@ -144,7 +144,6 @@ class DoclingWalk:
             "picture": self._picture,
             "chart": self._picture,
             "inline": lambda item: self._paragraph(self._runs(item)),
-            "field_item": lambda item: self._paragraph(self._field(item)),
         }
 
     def render(self) -> Rendering:
@@ -279,12 +278,6 @@ class DoclingWalk:
         elif chart.grid:
             self._rendering.add(pipe_table([[cell.text for cell in row] for row in chart.grid]), "table")
         self._children(item)
-
-    def _field(self, item: Any) -> str:
-        parts = self._resolve(item.children)
-        self._done.update(part.self_ref for part in parts)
-        texts = [f"{part.text}:" if part.label == "field_key" else part.text for part in parts if part.text]
-        return " ".join(texts)
 
     def _table(self, item: Any) -> None:
         self._captions(item)

@@ -74,32 +74,14 @@ _OLE_STREAMS = {
     "__properties_version1.0": "Outlook",
     "Book": "Excel",
 }
-_NO_TEXT = "Save it as Markdown, text or PDF."
-_DATA = "Write what it says in sentences, as Markdown or text, or export a table as .csv."
-# Kinds of files that are no prose, whatever their bytes: a folder passes them over, one that is named is refused.
-_UNREAD_TEXT = {
-    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson", ".json5"), ("JSON", _DATA)),
-    **dict.fromkeys((".tex", ".latex", ".ltx", ".sty", ".cls"), ("LaTeX", "Give the PDF that it makes.")),
-    **dict.fromkeys((".bib",), ("BibTeX", _NO_TEXT)),
-    **dict.fromkeys((".xml", ".svg", ".rss", ".atom", ".plist"), ("XML", _NO_TEXT)),
-    **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".env", ".lock"), ("a configuration", _DATA)),
-    **dict.fromkeys(
-        (
-            ".py", ".js", ".mjs", ".ts", ".jsx", ".tsx", ".css", ".scss", ".c", ".h", ".cpp", ".hpp", ".cc", ".java",
-            ".kt", ".swift", ".go", ".rs", ".rb", ".php", ".pl", ".r", ".jl", ".sh", ".bash", ".ps1", ".bat", ".sql",
-            ".lua", ".scala", ".cs", ".vue", ".ex", ".hs", ".clj", ".dart",
-        ),
-        ("source code", "Describe it in a README.md."),
-    ),
-    **dict.fromkeys(
-        (
-            ".bin", ".dat", ".exe", ".dll", ".so", ".o", ".class", ".jar", ".pyc", ".wasm", ".iso", ".img", ".db",
-            ".sqlite", ".sqlite3", ".parquet", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".pt", ".onnx",
-        ),
-        ("a file of a program's data", _DATA),
-    ),
-    **dict.fromkeys((".eml", ".mbox", ".ics", ".vcf", ".srt", ".vtt"), ("an export of another program", _NO_TEXT)),
-}  # fmt: skip
+# Suffixes of files that are no prose, whatever their bytes: a folder passes them over, one that is named is refused.
+_NO_PROSE = frozenset(
+    ".json .jsonl .ndjson .geojson .json5 .tex .latex .ltx .sty .cls .bib .xml .svg .rss .atom .plist .yaml .yml .toml"
+    " .ini .cfg .conf .env .lock .py .js .mjs .ts .jsx .tsx .css .scss .c .h .cpp .hpp .cc .java .kt .swift .go .rs .rb"
+    " .php .pl .r .jl .sh .bash .ps1 .bat .sql .lua .scala .cs .vue .ex .hs .clj .dart .bin .dat .exe .dll .so .o"
+    " .class .jar .pyc .wasm .iso .img .db .sqlite .sqlite3 .parquet .pkl .pickle .npy .npz .h5 .pt .onnx .eml .mbox"
+    " .ics .vcf .srt .vtt".split()
+)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -129,9 +111,9 @@ def sniff(data: bytes, name: str) -> str:
         return HTML
     if career := career_type(data, suffix):
         return career
-    if not mime and (unread := _UNREAD_TEXT.get(suffix) or _unread_text(data)):
-        kind, hint = unread
-        raise LoadError(f"{name} is {kind}, which is not read.", hint=hint)
+    if not mime and (suffix in _NO_PROSE or _is_no_prose(data)):
+        problem = f"{name} is source code, data or markup, which is not read."
+        raise LoadError(problem, hint="Say in sentences what it holds, as Markdown, text or PDF, or export it as .csv.")
     return mime or PLAIN
 
 
@@ -142,20 +124,16 @@ def career_type(data: bytes, suffix: str) -> str:
     return RENDERCV if suffix in (".yaml", ".yml") and is_rendercv(data) else ""
 
 
-def _unread_text(data: bytes) -> tuple[str, str] | None:
-    """The kind of a text without a known suffix that is no prose, and the advice on it; None for any other."""
+def _is_no_prose(data: bytes) -> bool:
+    """True for LaTeX, XML and JSON."""
     text = data.removeprefix(b"\xef\xbb\xbf").strip()
-    if text.startswith((b"\\documentclass", b"\\begin{document}")):
-        return _UNREAD_TEXT[".tex"]
-    if text.startswith(b"<?xml"):
-        return _UNREAD_TEXT[".xml"]
     if text[:1] + text[-1:] not in (b"{}", b"[]"):
-        return None
+        return text.startswith((b"\\documentclass", b"\\begin{document}", b"<?xml"))
     try:
         json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    return _UNREAD_TEXT[".json"]
+        return False
+    return True
 
 
 def _office_type(data: bytes, name: str) -> str:

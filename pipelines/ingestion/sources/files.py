@@ -9,7 +9,6 @@ from codecs import BOM_UTF8
 from contextlib import closing, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote_from_bytes, unquote, unquote_to_bytes
 
 from pipelines.errors import SourceError
@@ -36,13 +35,6 @@ _PERMISSIONS = "Check its permissions."
 
 Problem = tuple[str, SourceError]
 Shas = dict[tuple[str, str], str]  # by URI and stamp
-
-
-class _ExportListing(NamedTuple):
-    items: list[SourceItem]
-    skipped: list[Remark]
-    problems: list[Problem]
-    is_whole: bool
 
 
 class Files:
@@ -99,10 +91,7 @@ def list_files(location: str, shas: Shas | None = None) -> Listing:
         if path.is_dir():
             return _FolderListing(path, {} if shas is None else shas).listing()
         if export := _list_export(path, "", path.as_uri()):
-            return Listing(
-                path.as_uri(), "file", tuple(export.items), export.is_whole, tuple(export.skipped),
-                tuple(export.problems),
-            )  # fmt: skip
+            return export
         if len(path.as_uri()) > _MAX_URI:
             return Listing(f"file:{path.name[-60:]}", "file", (), False, problems=(_too_long(path.name),))
         item = SourceItem(path.as_uri(), printable(path.name), path.as_uri(), "file", _stamp(path.stat()))
@@ -249,7 +238,7 @@ class _FolderListing:
                 self._items += export.items
                 self._skipped += export.skipped
                 self._refused += export.problems
-                self._unread += [] if export.is_whole else [uri]
+                self._unread += [] if export.complete else [uri]
             elif reason := _skip_reason(stem, suffix, entry.path) or self._without_text(entry.path, suffix, uri, info):
                 self._skipped.append(Remark(printable(name), reason))
             elif len(uri) > _MAX_URI:
@@ -279,7 +268,7 @@ class _FolderListing:
         self._closed.append((name, SourceError(f"{name} cannot be listed: {error.strerror}.", hint=_PERMISSIONS)))
 
 
-def _list_export(path: Path, above: str, source: str) -> _ExportListing | None:
+def _list_export(path: Path, above: str, source: str) -> Listing | None:
     """List what a ZIP that Notion exported holds, names after `above`; None for another file.
 
     Raises:
@@ -287,8 +276,8 @@ def _list_export(path: Path, above: str, source: str) -> _ExportListing | None:
     """
     if path.suffix.lower() != ".zip" or (export := open_notion_export(path)) is None:
         return None
-    stamp, items = _stamp(path.stat()), list[SourceItem]()
-    skipped = [Remark(printable(above + each.name), each.reason) for each in export.skipped]
+    stamp, items, is_whole = _stamp(path.stat()), list[SourceItem](), not export.problems
+    skipped = tuple(Remark(printable(above + each.name), each.reason) for each in export.skipped)
     problems = [(above + place, error) for place, error in export.problems]
     for place, name in export.places():
         uri = inner_uri(path, place)
@@ -297,7 +286,8 @@ def _list_export(path: Path, above: str, source: str) -> _ExportListing | None:
         else:
             items.append(SourceItem(uri, above + name, source, "file", stamp))
     export.close()
-    return _ExportListing(sorted(items, key=lambda item: item.name), skipped, problems, not export.problems)
+    items.sort(key=lambda item: item.name)
+    return Listing(source, "file", tuple(items), is_whole, skipped, tuple(problems))
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
