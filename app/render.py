@@ -48,8 +48,7 @@ def style() -> None:
 
 def attend(questions: int, part: Literal["begin", "end"]) -> None:
     """Put the keyboard in the question box, and show a new question; at the beginning and at the end of its answer."""
-    shown = {"questions": questions, "conversation": session.conversation_id()}
-    _page(key=f"attend_{part}", data=shown, height=1)
+    _page(key=f"attend_{part}", data={"questions": questions}, height=1)
 
 
 def page(show: Callable[[ChatEngine], None]) -> Callable[[], None]:

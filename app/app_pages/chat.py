@@ -182,8 +182,8 @@ def _sidebar(engine: ChatEngine) -> None:
         if engine.model_name:
             st.caption(f"Answers are written by {literal(engine.model_name)}.")
         else:
-            st.caption("Answers are extractive: sentences quoted verbatim, without a language model.")
-            st.page_link("app_pages/health.py", label="Connect one", icon=":material/add_link:")
+            st.caption("Answers are sentences of the documents, quoted verbatim.")
+            st.page_link("app_pages/health.py", label="Connect a model", icon=":material/add_link:")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,19 @@
 // A lost connection is said in a line that goes when the server is there again; Streamlit, which goes on trying, says
-// it in a dialog over everything. What is opened in place of a list is shown from its beginning.
+// it in a dialog over everything. What is opened in place of a list is shown from its beginning, and what is chosen in
+// the sidebar of a telephone, which lies over the page, is uncovered.
 const line = document.createElement("div");
 line.role = "status";
 line.className = "fn-away";
 
+let place = location.href;
+function uncover() {
+  const sidebar = '[data-testid="stSidebar"][data-collapsed="false"] [data-testid="stSidebarCollapseButton"] button';
+  if (matchMedia("(max-width: 768px)").matches) document.querySelector(sidebar)?.click();
+  place = location.href;
+}
+
 function look() {
+  if (place !== location.href) uncover();
   for (const dialog of document.querySelectorAll('[role="dialog"]')) {
     if (dialog.textContent.startsWith("Connection error")) dialog.querySelector("button")?.click();
   }

@@ -1,7 +1,5 @@
-// What a page does beside its widgets: the keyboard stays in the question box, a new question
-// and a conversation that was chosen come into view.
+// What a page does beside its widgets: the keyboard stays in the question box, a new question comes into view.
 let asked = 0;
-let conversation = "";
 
 function handBackTheKeyboard(tries = 12) {
   if (matchMedia("(pointer: coarse)").matches) return; // it would open the keyboard on the screen
@@ -18,15 +16,7 @@ function showTheQuestion(number, tries = 25) {
   if (question.getBoundingClientRect().bottom > innerHeight / 2) question.scrollIntoView({ block: "start" });
 }
 
-function uncoverTheConversation() {
-  if (!matchMedia("(max-width: 768px)").matches) return; // there the sidebar lies over the page
-  const open = document.querySelector('[data-testid="stSidebar"][data-collapsed="false"]');
-  open?.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
-}
-
 export default function ({ data }) {
-  if (data.conversation !== conversation) uncoverTheConversation();
-  conversation = data.conversation;
   handBackTheKeyboard();
   if (data.questions > asked) showTheQuestion(data.questions);
   asked = data.questions;

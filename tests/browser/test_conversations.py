@@ -34,14 +34,19 @@ def test_a_reload_and_another_tab_find_the_conversation_and_its_draft(page: Page
     expect(page.get_by_test_id(BOX)).to_have_value("How often is it fi")
 
 
-def test_a_conversation_that_is_chosen_on_a_telephone_is_not_covered_by_the_list(page: Page) -> None:
+def test_what_is_chosen_in_the_sidebar_of_a_telephone_is_not_covered_by_it(page: Page) -> None:
     _ask(page, "Who built the anagama kiln?")
     page.set_viewport_size({"width": 390, "height": 780})
     page.goto(page.url.partition("?")[0])
     page.get_by_test_id("stExpandSidebarButton").click()
     page.locator(".st-key-conversations").get_by_role("button").first.click()
     expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_be_visible()
-    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+    sidebar = page.get_by_test_id("stSidebar")
+    expect(sidebar).to_have_attribute("data-collapsed", "true")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name="Connect a model").click()
+    expect(page.locator(".st-key-connect")).to_be_visible()
+    expect(sidebar).to_have_attribute("data-collapsed", "true")
 
 
 def test_a_draft_is_kept_before_its_conversation_begins(page: Page) -> None:
