@@ -6,7 +6,7 @@ from config.settings import Settings
 from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.parsers import parse
 from pipelines.models.embedding import build_embed_model, window_vectors
-from pipelines.store.node_writer import NodeRecipe, Replacement
+from pipelines.store.node_writer import Replacement
 from pipelines.text import searchable
 from pipelines.types import Document
 
@@ -24,4 +24,4 @@ def replacement_of(document: Document, settings: Settings, parser: str = "markdo
     """The document with its parsed nodes and their vectors."""
     nodes = parse(document, parser)
     texts = [searchable(node.metadata["header"], node.text, document.mime) for node in nodes]
-    return Replacement(document, nodes, window_vectors(build_embed_model(settings), texts), NodeRecipe(parser, "r"))
+    return Replacement(document, nodes, window_vectors(build_embed_model(settings), texts), parser, "r")

@@ -23,7 +23,7 @@ from pipelines.ingestion.run import build_ingestion
 from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import database_url
-from pipelines.store.node_writer import NodeRecipe, Replacement, replace_documents
+from pipelines.store.node_writer import Replacement, replace_documents
 from pipelines.text import SEARCHABLE_VERSION, canonical
 from pipelines.types import Document
 
@@ -63,7 +63,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
             nodes += make_nodes(document, [Piece(first, last, lead=document.title)], "whole", 1)
         vectors, _ = embedder.embed([embedded_text(node) for node in nodes])
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
-            replace_documents(ingestion.store, [Replacement(document, [node], [windows], NodeRecipe("whole", RECIPE))])
+            replace_documents(ingestion.store, [Replacement(document, [node], [windows], "whole", RECIPE)])
         done = len(dataset.corpus) - len(missing) + start + len(documents)
         on_progress(f"indexing {dataset.name}", done, len(dataset.corpus))
     ingestion.indexes.refresh("owner")

@@ -17,7 +17,7 @@ from config.settings import HeaderSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.models.consult import consult
 from pipelines.observe import log_failure
-from pipelines.store.model_caches import HeaderKey, keep_headers, read_headers, text_sha
+from pipelines.store.model_caches import HeaderKey, keep_header, read_headers, text_sha
 from pipelines.text import canonical, count_tokens, fold
 from pipelines.types import Document
 
@@ -204,7 +204,7 @@ class HeaderWriter:
             return False
         self.breaker.note(failed=False)
         if header := shortened(reply):
-            keep_headers(self.engine, self._key(document.id), {text_sha(node.text): header})
+            keep_header(self.engine, self._key(document.id), text_sha(node.text), header)
         return bool(header)
 
     def messages(self, document: Document, node: TextNode) -> list[tuple[str, str]]:
@@ -222,7 +222,8 @@ class HeaderWriter:
         return sum(count_tokens(content) for _, content in self.messages(document, node))
 
     def _key(self, document_id: str) -> HeaderKey:
-        return HeaderKey(document_id, HEADER_VERSION, str(self.llm.metadata.model_name))
+        model = str(self.llm.metadata.model_name)
+        return {"document_id": document_id, "prompt_version": HEADER_VERSION, "model": model}
 
 
 def build_header_writer(settings: Settings, engine: Engine) -> HeaderWriter | None:

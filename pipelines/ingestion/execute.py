@@ -27,7 +27,7 @@ from pipelines.observe import log
 from pipelines.store import documents as document_rows
 from pipelines.store.database import writing
 from pipelines.store.documents import StoredDocument
-from pipelines.store.node_writer import NodeRecipe, Replacement, remove_documents, replace_documents, update_metadata
+from pipelines.store.node_writer import Replacement, remove_documents, replace_documents, update_metadata
 from pipelines.store.runs import LoggedItem, write_items
 from pipelines.store.schema import documents
 from pipelines.types import IngestItem
@@ -269,10 +269,7 @@ class PlanExecution:
             )
             for place, one in embedded
         }  # fmt: skip
-        new = [
-            Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
-            for _, one in embedded
-        ]
+        new = [Replacement(one.document, one.nodes or (), one.vectors, one.parser, one.recipe) for _, one in embedded]
         return self._change(items, partial(replace_documents, self.pipeline.store, new))
 
     def _store_metadata(self, documents: Sequence[tuple[int, PreparedDocument]]) -> list[StepResult]:

@@ -156,54 +156,46 @@ def _forecast(
         outcome: Outcome = "unchanged" if same else "metadata"
         return _Forecast(replace(item, outcome=outcome, nodes=stored.nodes if stored else 0))
     try:
-        nodes, groups, exact = _nodes(ingestion, prepared)
+        return _forecast_embedding(ingestion, prepared, item)
     except FATAL_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001 - as in the run, one bad document stops only itself
         return _Forecast(PreparationFailure.of(error, "parse", step.item.name).item(step.item.name, step.document_id))
-    headers, texts = _uncached_texts(ingestion, prepared, nodes, groups, exact=exact)
-    return _Forecast(
-        replace(item, nodes=len(nodes)), texts, frozenset(map(text_sha, groups)), headers, estimated=not exact
-    )
 
 
-def texts_to_embed(ingestion: Ingestion, prepared: PreparedDocument) -> dict[str, int]:
+def texts_to_embed(ingestion: Ingestion, prepared: PreparedDocument) -> Mapping[str, int]:
     """The keys of the texts of a prepared document that the embedding cache lacks, each with its cl100k tokens."""
-    nodes, groups, exact = _nodes(ingestion, prepared)
-    return _uncached_texts(ingestion, prepared, nodes, groups, exact=exact)[1]
+    return _forecast_embedding(ingestion, prepared, IngestItem(prepared.document.name, "added")).texts
 
 
-def _nodes(ingestion: Ingestion, prepared: PreparedDocument) -> tuple[list[TextNode], list[str], bool]:
-    """Return the nodes, the sentence groups that are embedded to find them, and whether the nodes are exact."""
-    document, sizes = prepared.document, ingestion.options.sizes
-    if not prepared.embeds:
-        return list(prepared.nodes or ()), [], True
-    parser = build_parser(prepared.parser, sizes)
-    pieces = parser.finest(document)
-    groups = [document.text[piece.start : piece.end] for piece in pieces]
-    if _uncached(ingestion, groups):
-        nodes = ContextHeader()(make_nodes(document, pieces, parser.name, parser.version))
-        return [node for node in nodes if isinstance(node, TextNode)], groups, False
-    embedder = TextEmbedder(CachedEmbedder(ingestion.embed_model, ingestion.database.engine, ingestion.identity))
-    return list(require_nodes(document, parse(document, prepared.parser, sizes, embedder))), groups, True
-
-
-def _uncached_texts(
-    ingestion: Ingestion, prepared: PreparedDocument, nodes: Sequence[TextNode], groups: Sequence[str], *, exact: bool
-) -> tuple[HeaderCost, dict[str, int]]:
-    """Return the cost of headers, and the keys of the texts that the embedding cache lacks, each with its tokens."""
-    writer, document_id = ingestion.header_writer, prepared.document.id
-    headers, unwritten, final = _NO_HEADERS, dict[str, int](), list(nodes)
+def _forecast_embedding(ingestion: Ingestion, prepared: PreparedDocument, item: IngestItem) -> _Forecast:
+    """The item of a prepared document with its nodes, its headers, and its texts that the embedding cache lacks."""
+    document, nodes, groups, exact = prepared.document, list(prepared.nodes or ()), list[str](), True
+    if prepared.embeds:
+        parser = build_parser(prepared.parser, ingestion.options.sizes)
+        pieces = parser.finest(document)
+        groups = [document.text[piece.start : piece.end] for piece in pieces]
+        exact = not _uncached(ingestion, groups)
+        if exact:
+            embedder = CachedEmbedder(ingestion.embed_model, ingestion.database.engine, ingestion.identity)
+            parsed = parse(document, prepared.parser, ingestion.options.sizes, TextEmbedder(embedder))
+            nodes = list(require_nodes(document, parsed))
+        else:
+            made = ContextHeader()(make_nodes(document, pieces, parser.name, parser.version))
+            nodes = [node for node in made if isinstance(node, TextNode)]
+    writer, headers, unwritten, final = ingestion.header_writer, _NO_HEADERS, dict[str, int](), nodes
     if writer is not None:
-        missing = writer.missing(document_id, nodes)
-        headers = HeaderCost(len(missing), sum(writer.tokens(prepared.document, node) for node in missing))
+        missing = writer.missing(document.id, nodes)
+        headers = HeaderCost(len(missing), sum(writer.tokens(document, node) for node in missing))
         without = {node.text for node in missing}
-        drafts = _unshared(document_id, [embedded_text(node) for node in nodes if node.text in without])
+        drafts = _unshared(document.id, [embedded_text(node) for node in nodes if node.text in without])
         unwritten = {key: tokens + HEADER_TOKENS for key, tokens in drafts.items()}
-        final = [node for node in writer.with_known(document_id, nodes) if node.text not in without]
+        final = [node for node in writer.with_known(document.id, nodes) if node.text not in without]
     texts = [embedded_text(node) for node in final]
-    known = _uncached(ingestion, [*groups, *texts] if exact else groups)
-    return headers, known | unwritten | ({} if exact else _unshared(document_id, texts))
+    known = _uncached(ingestion, [*groups, *texts] if exact else groups) | unwritten
+    known |= {} if exact else _unshared(document.id, texts)
+    keys = frozenset(map(text_sha, groups))
+    return _Forecast(replace(item, nodes=len(nodes)), known, keys, headers, estimated=not exact)
 
 
 def _unshared(document_id: str, texts: Sequence[str]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from pipelines.ingestion.context_header import build_header_writer
 from pipelines.ingestion.execute import FATAL_ERRORS, embed_group, group_share, run_stages
 from pipelines.ingestion.loaders import loader_version
 from pipelines.ingestion.parsers import parser_for
-from pipelines.ingestion.plan import Plan, Step, stored_step
+from pipelines.ingestion.plan import Plan, stored_step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, parse_document
 from pipelines.ingestion.preview import texts_to_embed
 from pipelines.ingestion.run import Ingestion
@@ -31,7 +31,7 @@ from pipelines.store.documents import StoredDocument
 from pipelines.store.embedding_models import active_table
 from pipelines.store.known_values import assert_collection
 from pipelines.store.node_table import node_table
-from pipelines.store.node_writer import NodeRecipe, Replacement, index_document
+from pipelines.store.node_writer import Replacement, index_document
 from pipelines.store.originals import original_path
 from pipelines.store.status import from_source, nothing_from
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
@@ -66,18 +66,18 @@ def plan_reindex(ingestion: Ingestion, source: str = "", collection: str = "") -
         everything, known = known, [document for document in known if document.id in chosen]
         if not known:
             raise nothing_from(source, [document.source for document in everything])
-    return Plan(tuple(_reindex_step(ingestion, document) for document in known), (), ())
-
-
-def _reindex_step(ingestion: Ingestion, document: StoredDocument) -> Step:
-    if not original_path(ingestion.settings.home, document.file_sha).is_file():
-        error = SourceError(
-            f"The stored original of {document.name} is missing.", hint="Ingest it again from its source."
-        )
-        return replace(stored_step("fail", document, "its original is missing"), error=error, stage="read")
-    today = ingestion.options.recipe(document.parser, loader_version(document))
-    reason = recipe_changes(document.recipe, today) or "to be compared"
-    return stored_step("update", document, reason, original=document.file_sha)
+    steps = []
+    for document in known:
+        if original_path(ingestion.settings.home, document.file_sha).is_file():
+            today = ingestion.options.recipe(document.parser, loader_version(document))
+            reason = recipe_changes(document.recipe, today) or "to be compared"
+            steps.append(stored_step("update", document, reason, original=document.file_sha))
+        else:
+            missing = f"The stored original of {document.name} is missing."
+            error = SourceError(missing, hint="Ingest it again from its source.")
+            step = stored_step("fail", document, "its original is missing")
+            steps.append(replace(step, error=error, stage="read"))
+    return Plan(tuple(steps), (), ())
 
 
 # Re-embedding: another embedding model, side by side with the active one
@@ -205,7 +205,7 @@ class Reembedding:
     def _index(self, one: PreparedDocument | PreparationFailure) -> _Outcome:
         if isinstance(one, PreparationFailure):
             return one
-        new = Replacement(one.document, one.nodes or (), one.vectors, NodeRecipe(one.parser, one.recipe))
+        new = Replacement(one.document, one.nodes or (), one.vectors, one.parser, one.recipe)
         try:
             return (len(one.vectors), one.embedded) if index_document(self.ingestion.store, new) else None
         except StoreError as error:

@@ -14,11 +14,11 @@ from pipelines.errors import StoreError
 from pipelines.store.documents import ADDED_NODES, ADDED_RECIPE, ADDED_SOURCE, Places
 from pipelines.store.filters import is_storable
 from pipelines.store.node_table import Vectors
-from pipelines.store.node_writer import NodeRecipe, Replacement, metadata_of_document
+from pipelines.store.node_writer import Replacement, metadata_of_document
 from pipelines.text import count_tokens
 from pipelines.types import Document, NodeMetadata
 
-MADE_BY = NodeRecipe("generic", ADDED_RECIPE)  # a parser that makes nodes of such a document for another model
+_PARSER = "generic"  # makes the nodes of such a document for another model
 _FIELDS = NodeMetadata.model_fields
 _REQUIRED = {name for name, field in _FIELDS.items() if field.is_required()}
 _KEPT_FIELDS = TextNode.model_fields.keys() - {"id_", "text"}
@@ -99,7 +99,7 @@ def replacement(
     record = [_recorded(node) for node in made]
     content = hashlib.sha256(json.dumps([text, record], sort_keys=True).encode()).hexdigest()
     document = document.with_(metadata={**document.metadata, _RECORD: record}, content_sha=content)
-    return Replacement(document, made, [nodes[n].vectors for n in order], MADE_BY)
+    return Replacement(document, made, [nodes[n].vectors for n in order], _PARSER, ADDED_RECIPE)
 
 
 def remade(document: Document) -> list[TextNode]:

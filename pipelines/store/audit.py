@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Integer, Row, cast, exists, func, select
+from sqlalchemy import Connection, Engine, Integer, Row, cast, exists, func, select, text
 
 from pipelines.store.database import reading
 from pipelines.store.documents import ADDED_NODES, Places
@@ -16,7 +16,7 @@ from pipelines.store.node_table import node_rows, window_rows
 from pipelines.store.originals import is_kept, keep_original, path_of
 from pipelines.store.read_snapshot import read_snapshot
 from pipelines.store.schema import document_indexes, documents, embedding_models, facts, families, lexical_segments
-from pipelines.store.versions import quotations, version_text
+from pipelines.store.versions import version_text
 
 Progress = Callable[[str, int, int], None]  # (what is checked, the number done, the number in all)
 _AT_ONCE = 50  # documents whose texts are in memory
@@ -239,18 +239,43 @@ def _families(connection: Connection, name: str) -> Iterator[Violation]:
 
 # Logged answers
 
+# Citations are below sentences and conflicts, snippets below sources and nearest passages. Conflicts that older
+# releases logged are strings.
+_QUOTATIONS = text("""
+    WITH quotation AS (
+        SELECT id, 'citation' AS kind, quoted.value AS place, quoted.value ->> 'quote' AS words
+        FROM queries, jsonb_array_elements(coalesce(answer -> 'sentences', '[]')) AS sentence,
+             jsonb_array_elements(coalesce(sentence.value -> 'evidence', '[]')) AS quoted
+        UNION ALL
+        SELECT id, 'citation', quoted.value, quoted.value ->> 'quote'
+        FROM queries, jsonb_array_elements(coalesce(answer -> 'conflicts', '[]')) AS conflict,
+             jsonb_array_elements(coalesce(conflict.value -> 'sides', '[]')) AS quoted
+        UNION ALL
+        SELECT id, 'snippet', quoted.value, quoted.value ->> 'snippet'
+        FROM queries,
+             jsonb_array_elements(coalesce(answer -> 'sources', '[]') || coalesce(answer -> 'nearest', '[]')) AS quoted
+    )
+    SELECT quotation.id AS query, kind, words,
+           place ->> 'document_id' AS document_id, place ->> 'content_sha' AS content_sha,
+           (place ->> 'start')::integer AS start, (place ->> 'end')::integer AS "end",
+           documents.name AS name, count(*) OVER () AS total
+    FROM quotation LEFT JOIN documents ON documents.id = place ->> 'document_id'
+    ORDER BY document_id, content_sha, query
+""")
+
 
 def _answers(connection: Connection, seen: Counter[str], on_progress: Progress) -> Iterator[Violation]:
     version: tuple[str, str] | None = None
-    text: str | None = None
-    for done, row in enumerate(quotations(connection), start=1):
+    stored: str | None = None
+    quotations = connection.execute(_QUOTATIONS.execution_options(yield_per=1000))
+    for done, row in enumerate(quotations, start=1):
         if (row.document_id, row.content_sha) != version:
             version = (row.document_id, row.content_sha)
-            text = version_text(connection, *version)
+            stored = version_text(connection, *version)
         seen["citations" if row.kind == "citation" else "snippets"] += 1
         on_progress("quotations", done, row.total)
-        if text is None:
+        if stored is None:
             seen["unverifiable"] += 1
-        elif text[row.start : row.end] != row.words:
+        elif stored[row.start : row.end] != row.words:
             said = f"query {row.query} quotes {row.start}:{row.end}, which reads otherwise"
             yield Violation(row.kind, row.name or row.document_id, said)

@@ -205,16 +205,15 @@ def reach(settings: Settings) -> tuple[Database, str | None]:
     """
     embedded = settings.database_url is None
     engine = make_engine(database_url(settings), embedded=embedded)
+    url = engine.url.render_as_string(hide_password=True)
     try:
         with engine.begin() as connection:
-            version = prepare(connection)
-    except DBAPIError as error:
+            return Database(engine, url, embedded), prepare(connection)
+    except BaseException as error:
         engine.dispose()
-        raise translate(error, f"connecting to {engine.url.render_as_string(hide_password=True)}") from error
-    except BaseException:
-        engine.dispose()
+        if isinstance(error, DBAPIError):
+            raise translate(error, f"connecting to {url}") from error
         raise
-    return Database(engine, engine.url.render_as_string(hide_password=True), embedded), version
 
 
 def database_url(settings: Settings) -> URL:

@@ -2,11 +2,10 @@
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Column, Connection, Engine, Row, and_, delete, select
+from sqlalchemy import Column, Connection, Engine, Row, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -58,33 +57,21 @@ def cache_vectors(engine: Engine, model: str, vectors: Mapping[str, np.ndarray])
         raise translate(error, "writing the embedding cache") from error
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderKey:
-    """The key of a header, but for the node's text: its document, and the prompt and the model that wrote it."""
-
-    document_id: str
-    prompt_version: int
-    model: str
+HeaderKey = Mapping[str, Any]  # the columns of a header but for the text: its document, and what wrote it
 
 
 def read_headers(engine: Engine, key: HeaderKey, shas: Collection[str]) -> dict[str, str]:
     """The cached headers of these node texts, by their SHA-256; the others are missing."""
-    h = headers.c
-    wanted = and_(h.document_id == key.document_id, h.prompt_version == key.prompt_version, h.model == key.model)
-    statement = select(h.node_sha, h.header).where(wanted, h.node_sha.in_(list(shas)))
+    wanted = *(headers.c[name] == value for name, value in key.items()), headers.c.node_sha.in_(list(shas))
+    statement = select(headers.c.node_sha, headers.c.header).where(*wanted)
     return {row.node_sha: row.header for row in read_rows(engine, "reading headers", statement)}
 
 
-def keep_headers(engine: Engine, key: HeaderKey, written: Mapping[str, str]) -> None:
-    """Cache these headers, by the SHA-256 of their nodes' texts; one that is cached already stays."""
-    rows = [
-        {"document_id": key.document_id, "prompt_version": key.prompt_version, "model": key.model, "node_sha": sha,
-         "header": header}
-        for sha, header in sorted(written.items())
-    ]  # fmt: skip
-    if rows:
-        with writing(engine, "keeping headers") as connection:
-            connection.execute(insert(headers).on_conflict_do_nothing(), rows)
+def keep_header(engine: Engine, key: HeaderKey, sha: str, header: str) -> None:
+    """Cache the header of a node's text by its SHA-256; one that is cached already stays."""
+    row = {**key, "node_sha": sha, "header": header}
+    with writing(engine, "keeping a header") as connection:
+        connection.execute(insert(headers).on_conflict_do_nothing(), row)
 
 
 def forget_headers(connection: Connection, document_ids: Collection[str]) -> None:

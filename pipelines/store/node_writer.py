@@ -30,14 +30,6 @@ Check = Callable[[Connection, Sequence[str]], None]  # given locked documents; r
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRecipe:
-    """The parser of a document's nodes, and the recipe of code versions and sizes."""
-
-    parser: str
-    recipe: str
-
-
-@dataclass(frozen=True, slots=True)
 class Replacement:
     """A new version of a document, with its nodes: what the store takes, whole and ready to be written.
 
@@ -47,18 +39,15 @@ class Replacement:
     Attributes:
         nodes: In order, each a span of the document's text.
         vectors: For each node, its windows' vectors, (windows, dimension), normalised.
-        made_by: The parser and recipe of the nodes; stored, and compared by the next plan.
+        parser: The parser of the nodes.
+        recipe: The code versions and sizes of the nodes; stored, and compared by the next plan.
     """
 
     document: Document
     nodes: Sequence[TextNode]
     vectors: Sequence[Vectors]
-    made_by: NodeRecipe
-
-    @property
-    def state(self) -> tuple[str, str]:
-        """(content_sha, recipe)."""
-        return self.document.content_sha, self.made_by.recipe
+    parser: str
+    recipe: str
 
 
 class PreparedRows(NamedTuple):
@@ -101,7 +90,11 @@ def replace_documents(
         ids = [one.document.id for one in new]
         lock_documents(connection, ids)
         stored = document_rows.index_states(connection, ids, store.table)
-        changed = [each for each in prepared if stored.get(each.new.document.id) != each.new.state]
+        changed = [
+            each
+            for each in prepared
+            if stored.get(each.new.document.id) != (each.new.document.content_sha, each.new.recipe)
+        ]
         if changed:
             if check:
                 check(connection, [each.new.document.id for each in changed])
@@ -198,7 +191,7 @@ def _swap_nodes(store: NodeReader, connection: Connection, prepared: Sequence[Pr
     append_rows(connection, tables.lexical_segments, [row for each in prepared for row in each.segments])
     rows = [
         {"document_id": one.document.id, "node_table": store.table, "content_sha": one.document.content_sha,
-         "recipe": one.made_by.recipe, "parser": one.made_by.parser, "nodes": len(one.nodes),
+         "recipe": one.recipe, "parser": one.parser, "nodes": len(one.nodes),
          "covered": covered_characters(one.document.text, one.nodes),
          "characters": sum(map(len, one.document.text.split()))}
         for one in new

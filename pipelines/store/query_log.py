@@ -157,11 +157,14 @@ def save_feedback(
     words = "".join(char for char in given.words if char.isprintable() or char == "\n").strip()
     if len(words) > MOST_WORDS:
         raise TooLarge(f"Feedback of {len(words):,} characters is too long.", hint=f"Keep it to {MOST_WORDS:,}.")
-    _check(given)
+    of_source = given.kind in ("wrong_source", "opened")
+    is_odd = (given.value < 0 and given.kind != "thumb") or (given.source and not of_source)
+    if given.place not in _PLACES or given.value not in (-1, 0, 1) or is_odd:
+        raise RetrievalError("This is not valid feedback.", hint="Give a thumb, a wrong source or a comment.")
     with writing(engine, "keeping feedback") as connection:
         answer, settings = _answer(connection, query_id, audience)
         sources = _sources(answer)
-        if given.source not in sources and given.kind in ("wrong_source", "opened"):
+        if given.source not in sources and of_source:
             numbers = ", ".join(map(str, sources)) or "none"
             raise NotFound(f"The answer has no source {given.source}.", hint=f"It has {numbers}.")
         source = sources.get(given.source, {})
@@ -201,13 +204,6 @@ def feedback_given(engine: Engine, session: str) -> list[tuple[str, Feedback]]:
     statement = select(*(feedback.c[name] for name in names)).where(feedback.c.session == session)
     rows = read_rows(engine, "reading a reader's feedback", statement)
     return [(query_id, Feedback(*given)) for query_id, *given in rows]
-
-
-def _check(given: Feedback) -> None:
-    of_source = given.kind in ("wrong_source", "opened")
-    is_odd = (given.value < 0 and given.kind != "thumb") or (given.source and not of_source)
-    if given.place not in _PLACES or given.value not in (-1, 0, 1) or is_odd:
-        raise RetrievalError("This is not valid feedback.", hint="Give a thumb, a wrong source or a comment.")
 
 
 def _answer(connection: Connection, query_id: str, audience: Audience) -> tuple[Mapping[str, Any], str]:

@@ -1,11 +1,11 @@
 """The kept versions of documents: the changes of a run, and the quotations of logged answers by version."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, literal, select, text
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, literal, select
 
 from pipelines.store.documents import MAKES_A_VERSION, from_row
 from pipelines.store.filters import seen_by
@@ -66,40 +66,6 @@ def read_version(connection: Connection, version_id: int) -> Document | None:
 def dated(row: Mapping[str, Any]) -> dict[str, Any]:
     """A version's row with its dates parsed, which are strings in JSON."""
     return {**row, **{name: datetime.fromisoformat(row[name]) for name in _DATES if row.get(name)}}
-
-
-# Citations are below sentences and conflicts, snippets below sources and nearest passages. Conflicts that older
-# releases logged are strings.
-_QUOTATIONS = text("""
-    WITH quotation AS (
-        SELECT id, 'citation' AS kind, quoted.value AS place, quoted.value ->> 'quote' AS words
-        FROM queries, jsonb_array_elements(coalesce(answer -> 'sentences', '[]')) AS sentence,
-             jsonb_array_elements(coalesce(sentence.value -> 'evidence', '[]')) AS quoted
-        UNION ALL
-        SELECT id, 'citation', quoted.value, quoted.value ->> 'quote'
-        FROM queries, jsonb_array_elements(coalesce(answer -> 'conflicts', '[]')) AS conflict,
-             jsonb_array_elements(coalesce(conflict.value -> 'sides', '[]')) AS quoted
-        UNION ALL
-        SELECT id, 'snippet', quoted.value, quoted.value ->> 'snippet'
-        FROM queries,
-             jsonb_array_elements(coalesce(answer -> 'sources', '[]') || coalesce(answer -> 'nearest', '[]')) AS quoted
-    )
-    SELECT quotation.id AS query, kind, words,
-           place ->> 'document_id' AS document_id, place ->> 'content_sha' AS content_sha,
-           (place ->> 'start')::integer AS start, (place ->> 'end')::integer AS "end",
-           documents.name AS name, count(*) OVER () AS total
-    FROM quotation LEFT JOIN documents ON documents.id = place ->> 'document_id'
-    ORDER BY document_id, content_sha, query
-""")
-
-
-def quotations(connection: Connection) -> Iterator[Row[Any]]:
-    """Every citation and snippet of the logged answers, ordered by version of document.
-
-    Each has `query`, `kind` (citation or snippet), `words`, `document_id`, `content_sha`, `start`, `end`, the
-    document's `name` (None if it is gone), and the `total` number of them.
-    """
-    yield from connection.execute(_QUOTATIONS.execution_options(yield_per=1000))
 
 
 def version_text(connection: Connection, document_id: str, content_sha: str) -> str | None:

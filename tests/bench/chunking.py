@@ -40,7 +40,7 @@ from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder, embedded_
 from pipelines.ingestion.run import build_ingestion
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import open_database
-from pipelines.store.node_writer import NodeRecipe, Replacement, replace_documents
+from pipelines.store.node_writer import Replacement, replace_documents
 from pipelines.text import canonical, count_tokens
 from pipelines.types import MAX_QUESTION_CHARACTERS, Document, SourceItem
 from tests.bench import arguments, show
@@ -332,7 +332,7 @@ def index_chunks(
         windows, _ = embedder.embed([embedded_text(node) for node in nodes])
         facts = json.dumps([(*_span(node), node.metadata["header"]) for node in nodes])
         recipe = hashlib.sha256(facts.encode()).hexdigest()  # other spans are another recipe, which indexes look at
-        replace_documents(ingestion.store, [Replacement(document, nodes, windows, NodeRecipe(name[1], recipe))])
+        replace_documents(ingestion.store, [Replacement(document, nodes, windows, name[1], recipe)])
         made.extend(nodes)
     ingestion.indexes.refresh("owner")
     return build_query_engine(own), made

@@ -18,7 +18,7 @@ from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.run import Ingestion, build_ingestion
 from pipelines.store.node_reader import EXACT_BELOW
-from pipelines.store.node_writer import NodeRecipe, Replacement, replace_documents
+from pipelines.store.node_writer import Replacement, replace_documents
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import CATEGORIES, Audience, Document, Filters
 from tests.bench import arguments, show
@@ -119,7 +119,7 @@ def _write(ingestion: Ingestion, documents: list[Document], vectors: Vectors, on
             nodes = make_nodes(document, [Piece(at, at + size - 1) for at in starts], "lines", 1)
             first = number * _NODES_EACH
             windows = [vectors[first + place : first + place + 1] for place in range(len(nodes))]
-            replace_documents(ingestion.store, [Replacement(document, nodes, windows, NodeRecipe("lines", "lines@1"))])
+            replace_documents(ingestion.store, [Replacement(document, nodes, windows, "lines", "lines@1")])
         if on_progress:
             on_progress(number + 1, len(documents))
 

@@ -19,7 +19,7 @@ from pipelines.store.audit import damaged_documents
 from pipelines.store.database import open_database
 from pipelines.store.health import Finding, examine
 from pipelines.store.node_table import node_table
-from pipelines.store.node_writer import NodeRecipe, Replacement, replace_documents
+from pipelines.store.node_writer import Replacement, replace_documents
 from pipelines.store.originals import original_path
 from pipelines.store.vector_store import build_vector_store
 from pipelines.types import Document
@@ -94,7 +94,7 @@ def test_a_file_of_repeated_text_takes_time_by_its_length(settings: Settings) ->
     store = build_vector_store(settings, open_database(settings), identity(settings))
     vector = np.zeros((1, store.dimension), dtype=np.float32)
     vector[0, 0] = 1
-    replace_documents(store, [Replacement(made, nodes, [vector] * count, NodeRecipe("generic", "r"))])
+    replace_documents(store, [Replacement(made, nodes, [vector] * count, "generic", "r")])
     begun = time.monotonic()
     with store.engine.connect() as connection:
         assert damaged_documents(connection, store.table) == []

@@ -24,7 +24,7 @@ from pipelines.query.careers.people import corpus_projects, group_people
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.facts import read_facts
-from pipelines.store.node_writer import NodeRecipe, Replacement, remove_documents, replace_documents, update_metadata
+from pipelines.store.node_writer import Replacement, remove_documents, replace_documents, update_metadata
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI
 from tests.stored import make_document
@@ -73,7 +73,7 @@ def put(engine: QueryEngine, name: str, text: str, records: list[tuple[Any, str]
     pieces = [Piece(0, len(text), ("Career",), facts=placed(text, records))]
     nodes = make_nodes(made, pieces, "generic", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    replace_documents(engine.store, [Replacement(made, nodes, vectors, NodeRecipe("generic", "r"))])
+    replace_documents(engine.store, [Replacement(made, nodes, vectors, "generic", "r")])
     engine.indexes.refresh("owner")
     engine.indexes.refresh("visitor")
     return made
@@ -301,7 +301,7 @@ def test_new_metadata_of_a_repository_leaves_its_project(engine: QueryEngine) ->
     )
     nodes = make_nodes(made, [Piece(0, len(text), facts=project)], "markdown", 1)
     vectors = window_vectors(build_embed_model(engine.settings), [text])
-    replace_documents(engine.store, [Replacement(made, nodes, vectors, NodeRecipe("markdown", "r"))])
+    replace_documents(engine.store, [Replacement(made, nodes, vectors, "markdown", "r")])
     starred = {"repository": host.model_copy(update={"stars": 2}).model_dump()}
     update_metadata(engine.store, made.with_(metadata=starred, meta_sha="new"))
     (node,) = engine.store.get_nodes([nodes[0].node_id])
