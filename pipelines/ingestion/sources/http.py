@@ -4,6 +4,8 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -48,7 +50,7 @@ class Reply:
     @property
     def retry_after(self) -> float | None:
         """The seconds in its Retry-After header; None where it has none."""
-        return seconds_in(self.headers.get("retry-after"))
+        return retry_after(self.headers)
 
 
 class JsonClient(ABC):
@@ -218,6 +220,17 @@ class JsonClient(ABC):
         stopped, hint = f"{self.name} failed repeatedly, so requests to it were stopped.", "Run it again later."
         self._closed_by = Ended(stopped, hint=hint)
         return Ended(f"{error.message} {stopped}", hint=hint)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds in a Retry-After header; None where it has none that can be read."""
+    value = headers.get("retry-after", "").strip()
+    try:
+        until = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return seconds_in(value)
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 
 
 def seconds_in(value: str | None) -> float | None:

@@ -154,23 +154,14 @@ def _parsed_host(written: str) -> str:
 
 def _without_dot_segments(path: str) -> str:
     """Return the path without `.` and `..`, however they are escaped, as browsers send it."""
-    parts = list[str]()
-    *folders, last = path.removeprefix("/").split("/")
-    for part in folders:
-        match part.lower().replace("%2e", "."):
-            case ".":
-                pass
-            case "..":
-                del parts[-1:]
-            case _:
-                parts.append(part)
-    match last.lower().replace("%2e", "."):
-        case ".":
-            last = ""
-        case "..":
-            del parts[-1:]
-            last = ""
-    return "/" + "/".join([*parts, last])
+    kept = list[str]()
+    for part in path.removeprefix("/").split("/"):
+        plain = part.lower().replace("%2e", ".")
+        if plain == "..":
+            del kept[-1:]
+        elif plain != ".":
+            kept.append(part)
+    return "/" + "/".join([*kept, ""] if plain in (".", "..") else kept)
 
 
 def _host(written: str, url: str) -> str:

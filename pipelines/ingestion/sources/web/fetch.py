@@ -12,6 +12,7 @@ from protego import Protego
 from config.settings import WebSettings
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused, asked_wait
+from pipelines.ingestion.sources.http import retry_after
 from pipelines.ingestion.sources.web.address import Address, join, read_address
 from pipelines.ingestion.sources.web.guard import HttpClient, Network, Response
 from pipelines.ingestion.sources.web.responses import (
@@ -27,7 +28,6 @@ from pipelines.ingestion.sources.web.responses import (
     decoded_body,
     gunzip,
     media_type,
-    retry_after,
     sniffed_type,
     status_error,
     too_large,

@@ -3,8 +3,6 @@
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import PurePosixPath
 
 from pipelines.errors import UNTIL_MENDED, SourceError
@@ -85,19 +83,6 @@ def busy_error(host: str, status: int, wait: float | None) -> SourceError:
 def validators_of(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the request headers that ask next time whether a page changed."""
     return {request: headers[name][:500] for request, name in _VALIDATORS.items() if headers.get(name)}
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in a `Retry-After` header; None where it has none that can be read."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal():
-        return float(value[:9])
-    try:
-        until = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 
 
 def decoded_body(chunks: Iterable[bytes], encoding: str, most: int, name: str) -> bytes:
