@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from app.wording import read_as
 from pipelines.query.engine import QueryEngine
 from pipelines.store.query_log import latest_queries, read_query
@@ -93,10 +95,8 @@ class Inspection:
         """
         trace = row["trace"]
         asked = trace["intent"].get("condensed") or row["question"]
-        given: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in trace["filters"].items()
-        }
-        filters, top_n = Filters(**given), self.engine.passages if row["kind"] == "ask" else None
+        filters = TypeAdapter(Filters).validate_python(trace["filters"])
+        top_n = self.engine.passages if row["kind"] == "ask" else None
         before = self.engine.search(asked, filters=filters, mode=trace["mode"], top_n=top_n, record=False)
         after = self.engine.search_without(parts, asked, filters=filters, mode=mode or trace["mode"], top_n=top_n)
         return before, after, rank_changes(before, after)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import render, session
 from app.chat_engine import ChatEngine
-from app.components.career import Career, career_of, table_data, timeline
+from app.components.career import career_of, table_data, timeline
 from app.components.source import show_source
 from pipelines.months import duration_text
 from pipelines.query.careers.people import Person
@@ -35,16 +35,8 @@ def page(engine: ChatEngine) -> None:
         chosen = st.selectbox("Person", range(len(people)), owner, names.__getitem__, key="career_person",
                               on_change=session.close_source, width=360)  # fmt: skip
         person = people[chosen]
-    _show(engine, person, career_of(person, today))
-
-
-def _is_named(person: Person, name: str) -> bool:
-    return is_same_name(name_words(name), name_words(person.name))
-
-
-def _show(engine: ChatEngine, person: Person, career: Career) -> None:
     _head(engine, person)
-    place = session.opened_in(-1)
+    career, place = career_of(person, today), session.opened_in(-1)
     if chart := timeline(career):
         key = session.fresh("career_bars")
         st.altair_chart(chart, key=key, on_select=lambda: _open_bar(key), selection_mode="bar", width="stretch")
@@ -52,6 +44,10 @@ def _show(engine: ChatEngine, person: Person, career: Career) -> None:
             on_open_change=lambda: session.open_pressed("career", -1))  # fmt: skip
     if place and place.n in career.exchange.sources:
         show_source(engine, career.exchange, place)
+
+
+def _is_named(person: Person, name: str) -> bool:
+    return is_same_name(name_words(name), name_words(person.name))
 
 
 def _open_bar(key: str) -> None:

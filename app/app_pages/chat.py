@@ -133,17 +133,13 @@ def _show_entries(engine: ChatEngine, asked: Exchange | None, running: DeltaGene
         if entry is asked:
             with running.container():
                 answer_question(engine, entry)
-        _show_entry(engine, entry, index)
+        key, is_last = f"answer_{index}", entry is entries[-1]
+        alone_chip(entry, key)
+        render.answer(entry, key, session.opened_in(index), partial(_open, engine, key, index), latest=is_last)
+        everywhere_button(entry, key)
+        under_answer(engine, entry, key, is_last=is_last)
         if entry is asked:
             running.empty()
-
-
-def _show_entry(engine: ChatEngine, entry: Exchange, index: int) -> None:
-    key, is_last = f"answer_{index}", entry is session.entries()[-1]
-    alone_chip(entry, key)
-    render.answer(entry, key, session.opened_in(index), partial(_open, engine, key, index), latest=is_last)
-    everywhere_button(entry, key)
-    under_answer(engine, entry, key, is_last=is_last)
 
 
 def _editing() -> None:

@@ -94,7 +94,10 @@ def _figures(engine: ChatEngine) -> None:
               [(name, row["count"], *(f"{row[each]:,.1f}" for each in _PERCENTILES))
                for name, row in stages.items() if row["p95"] >= 1])  # fmt: skip
     with use:
-        _use(report)
+        names = ("answers", "calls", "prompt_tokens", "completion_tokens", "embedding_tokens")
+        table(("Day", "Answers", "Model calls", "Tokens read", "Written", "Embedded", "US $"),
+              [(row["day"], *(f"{row[name]:,}" for name in names), f"{row['cost']:.4f}")
+               for row in report["usage"]["by_day"]])  # fmt: skip
     with volumes:
         rows = [row for row in report["volumes"] if row["day"] == report["volumes"][0]["day"]]
         table(("Category", "Documents", "Passages", "Characters", "Size"),
@@ -106,14 +109,6 @@ def _figures(engine: ChatEngine) -> None:
 
 def _seconds(ms: float | None) -> str:
     return "–" if ms is None else f"{ms / 1000:.2f} s"
-
-
-def _use(report: Mapping[str, Any]) -> None:
-    by_day = report["usage"]["by_day"]
-    names = ("answers", "calls", "prompt_tokens", "completion_tokens", "embedding_tokens")
-    table(("Day", "Answers", "Model calls", "Tokens read", "Written", "Embedded", "US $"),
-          [(row["day"], *(f"{row[name]:,}" for name in names), f"{row['cost']:.4f}")
-           for row in by_day])  # fmt: skip
 
 
 def _feedback(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -51,29 +51,25 @@ def under_answer(engine: ChatEngine, exchange: Exchange, key: str, *, is_last: b
 
 
 def _menu(engine: ChatEngine, exchange: Exchange, key: str, label: str, *, with_thumbs: bool = False) -> None:
-    """A link to an answer that has begun, and its files; what is in the menu is made when it opens."""
+    """A link to an answer that has begun, and its files, of a finished one a pack, too; made when the menu opens."""
     if not (exchange.pieces or exchange.answer):
         return
     menu = st.popover(label, icon=":material/more_horiz:", type="tertiary", key=f"more_{key}", on_change="rerun",
                       help="A link to this answer, or a file")  # fmt: skip
-    if menu.open:
-        with menu:
-            share_link(engine, exchange, key)
-            _downloads(engine, exchange, key)
-            if with_thumbs:
-                thumbs(engine, exchange)
-
-
-def _downloads(engine: ChatEngine, exchange: Exchange, key: str) -> None:
-    """An answer as Markdown, a finished one also as a pack."""
-    st.download_button("As Markdown", partial(as_markdown, exchange), file_name="answer.md", mime="text/markdown",
-                       key=f"download_{key}", type="tertiary", icon=":material/description:", on_click="ignore",
-                       help="This answer with its sources")  # fmt: skip
-    if exchange.answer:
-        st.download_button(
-            "As a pack", partial(engine.archived_pack, exchange.answer, exchange.before, exchange.filters),
-            file_name="answer.zip", mime="application/zip", key=f"download_pack_{key}", type="tertiary",
-            icon=":material/inventory_2:", on_click="ignore",
-            help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it "
-            "again and says what changed.",
-        )  # fmt: skip
+    if not menu.open:
+        return
+    with menu:
+        share_link(engine, exchange, key)
+        st.download_button("As Markdown", partial(as_markdown, exchange), file_name="answer.md", mime="text/markdown",
+                           key=f"download_{key}", type="tertiary", icon=":material/description:", on_click="ignore",
+                           help="This answer with its sources")  # fmt: skip
+        if exchange.answer:
+            st.download_button(
+                "As a pack", partial(engine.archived_pack, exchange.answer, exchange.before, exchange.filters),
+                file_name="answer.zip", mime="application/zip", key=f"download_pack_{key}", type="tertiary",
+                icon=":material/inventory_2:", on_click="ignore",
+                help="The answer as Markdown and JSON, with all that it takes to check it: `footnote replay` asks it "
+                "again and says what changed.",
+            )  # fmt: skip
+        if with_thumbs:
+            thumbs(engine, exchange)

@@ -129,7 +129,8 @@ def table_data(career: Career, opened: int | None) -> dict[str, Any]:
 
 def timeline(career: Career) -> Any:
     """The dated rows as bars by years, those of a kind together; a pressed bar has the number of its fact as `n`."""
-    used = sorted((row for row in career.rows if row.kind == "Skills" and row.bars), key=lambda row: -_days(row))
+    skills = [row for row in career.rows if row.kind == "Skills" and row.bars]
+    used = sorted(skills, key=lambda row: -sum((last - first).days for first, last, _ in row.bars))
     dated = [row for row in career.rows if row.bars and (row.kind != "Skills" or row in used[:_SKILL_BARS])]
     values = [{"label": ", ".join(filter(None, (row.title, row.detail))), "kind": row.kind, "row": at,
                "from": first.isoformat(), "to": last.isoformat(), "years": row.years, "n": career.facts.index(fact) + 1}
@@ -158,7 +159,3 @@ def timeline(career: Career) -> Any:
         limit=alt.ExprRef("width"),
     ).encode(x=alt.value(0), text="label:N", detail="row:O")
     return alt.layer(bars, names).properties(description="The career by years. The tables below say the same.")
-
-
-def _days(row: CareerRow) -> int:
-    return sum((last - first).days for first, last, _ in row.bars)
