@@ -309,6 +309,11 @@ class ContextSettings(_Stage):
         ge=0,
         description="the same in tokens; 0 = 2400, or 4000 where the window of the language model is 8192 or more",
     )
+    section_tokens: int = Field(
+        0,
+        ge=0,
+        description="a found passage is read with its section where that has at most this many tokens; 0 = alone",
+    )
 
 
 class AnswerSettings(_Stage):

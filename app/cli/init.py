@@ -136,14 +136,15 @@ def init(
 def _owner(settings: "Settings", ingestion: "Ingestion", name: str) -> str:
     """The name that is stated now or was, which is stored; else that of the only person whom the documents name."""
     from pipelines.store.facts import stated_people
+    from pipelines.store.known_names import only_person
     from pipelines.store.persona import read_persona, save_persona
 
     persona, picture = read_persona(ingestion.database.engine, settings.persona)
     if name and name != persona.name:
         persona = persona.model_copy(update={"name": name})
         save_persona(ingestion.database.engine, persona, picture)
-    people = {person for person, _ in stated_people(ingestion.store, "owner")}
-    return persona.name or (next(iter(people)) if len(people) == 1 else "")
+    people = [person for person, _ in stated_people(ingestion.store, "owner")]
+    return persona.name or only_person(people).partition(",")[0]
 
 
 @render.register(Begun)

@@ -21,6 +21,7 @@ from pipelines.query.delimit import (
     format_source,
 )
 from pipelines.query.escalate import find
+from pipelines.query.postprocess.sections import SectionExpansion
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger, SpanKey
 from pipelines.store.database import reading
@@ -80,8 +81,11 @@ def retrieve_context(search: Search) -> Retrieved:
 def build_context(outcome: SearchOutcome, search: Search) -> Context:
     """The sources that a writer is shown of what was found, within the budget of the settings."""
     database, audience = search.store.engine, search.request.audience
+    ranking = outcome.ranking
+    if most := search.settings.context.section_tokens:
+        ranking = SectionExpansion(store=search.store, audience=audience, max_tokens=most).postprocess_nodes(ranking)
     return assemble(
-        outcome.ranking,
+        ranking,
         partial(_passages, database, audience=audience),
         search.ledger,
         _budget(search),

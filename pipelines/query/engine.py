@@ -56,6 +56,7 @@ from pipelines.store.persona import read_persona
 from pipelines.store.query_log import fingerprint, save_query
 from pipelines.store.questions import StoredQuestion, read_questions
 from pipelines.store.read_snapshot import KeptByMark, Mark
+from pipelines.store.sections import related
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
     Audience,
@@ -647,9 +648,10 @@ class _SearchRetriever(BaseRetriever):
         ids = {hit.node.metadata["document_id"] for hit in outcome.ranking}
         names = documents_shown(engine.database.engine, ids, engine.audience)
         similarity = outcome.ledger.similarity
+        nodes = related([hit.node for hit in outcome.ranking], engine.store, engine.audience)
         return [
-            NodeWithScore(node=_shown_node(hit.node, names), score=_likeness(similarity(hit.node.node_id), hit.score))
-            for hit in outcome.ranking
+            NodeWithScore(node=_shown_node(node, names), score=_likeness(similarity(node.node_id), hit.score))
+            for node, hit in zip(nodes, outcome.ranking, strict=True)
         ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
