@@ -525,6 +525,9 @@ class Settings(BaseSettings):
         validation_alias="DATABASE_URL",
         description="address of a Postgres with pgvector 0.8; empty = the embedded server under FOOTNOTE_HOME",
     )
+    read_url: SecretStr | None = Field(
+        None, description="address of a streaming replica of that database, from which questions are answered"
+    )
     openai_api_key: SecretStr | None = Field(
         None,
         validation_alias="OPENAI_API_KEY",
@@ -587,6 +590,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         "database_url",
+        "read_url",
         "openai_api_key",
         "openrouter_api_key",
         "github_token",

@@ -56,6 +56,7 @@ from pipelines.store.persona import read_persona
 from pipelines.store.query_log import fingerprint, save_query
 from pipelines.store.questions import StoredQuestion, read_questions
 from pipelines.store.read_snapshot import KeptByMark, Mark
+from pipelines.store.replica import database_to_read
 from pipelines.store.sections import related
 from pipelines.store.vector_store import FootnoteVectorStore
 from pipelines.types import (
@@ -99,7 +100,7 @@ def build_query_engine(
         ServiceUnavailable: If the database cannot be reached.
     """
     database = open_database(settings)
-    active = build_active_index(settings, database, embed_model)
+    active = build_active_index(settings, database_to_read(settings, database), embed_model)
     if llm is None and llm_identity(settings):
         from pipelines.models.llm import build_llm  # its libraries take a second to import
 

@@ -17,6 +17,7 @@ from typing import Any
 import psycopg2
 from pgvector.sqlalchemy import HALFVEC, Vector
 from psycopg2 import extensions
+from pydantic import SecretStr
 from sqlalchemy import (
     BigInteger,
     Connection,
@@ -69,7 +70,7 @@ def prepare(connection: Connection) -> str | None:
         ConfigError: If the database is newer than this program or another program's, and nothing is written then; if
             the server has no pgvector, or a pgvector without iterative scans.
     """
-    revision = _current_revision(connection)
+    revision = current_revision(connection)
     present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
     if present is None:
         present = _create_extension(connection)
@@ -81,7 +82,12 @@ def prepare(connection: Connection) -> str | None:
     return revision
 
 
-def _current_revision(connection: Connection) -> str | None:
+def current_revision(connection: Connection) -> str | None:
+    """The database's migration; None for an empty one.
+
+    Raises:
+        ConfigError: If it is newer than this program or another program's.
+    """
     if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
         return None
     found = connection.execute(text("SELECT version_num FROM alembic_version ORDER BY version_num")).scalars().all()
@@ -220,17 +226,22 @@ def database_url(settings: Settings) -> URL:
     """The SQLAlchemy URL of the database; starts the embedded server if there is no `DATABASE_URL`."""
     if settings.database_url is None:
         return make_url(embedded_server(settings.home).url)
+    return parsed_url(settings.database_url, "DATABASE_URL")
+
+
+def parsed_url(given: SecretStr, name: str) -> URL:
+    """The SQLAlchemy URL that a setting of this name has.
+
+    Raises:
+        ConfigError: If it is no URL, or not of a Postgres.
+    """
+    hint = "Write postgresql://USER:PASSWORD@HOST:5432/NAME."
     try:
-        url = make_url(settings.database_url.get_secret_value())
+        url = make_url(given.get_secret_value())
         if url.get_backend_name() not in ("postgresql", "postgres"):
-            raise ConfigError(
-                f"DATABASE_URL names {url.get_backend_name()}, and Footnote needs Postgres.",
-                hint="Write postgresql://USER:PASSWORD@HOST:5432/NAME.",
-            )
+            raise ConfigError(f"{name} names {url.get_backend_name()}, and Footnote needs Postgres.", hint=hint)
     except (ArgumentError, ValueError) as error:
-        raise ConfigError(
-            "DATABASE_URL is not a URL.", hint="Write postgresql://USER:PASSWORD@HOST:5432/NAME."
-        ) from error
+        raise ConfigError(f"{name} is not a URL.", hint=hint) from error
     return url.set(drivername="postgresql+psycopg2")
 
 

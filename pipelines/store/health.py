@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, delete, exists, func, select, text
 from config.settings import Settings
 from pipelines.errors import FootnoteError, StoreError
 from pipelines.store.audit import damaged_documents, left_over, missing_originals, recover_originals
-from pipelines.store.database import HEAD, open_database, reading
+from pipelines.store.database import HEAD, Database, open_database, reading
 from pipelines.store.documents import ADDED_SOURCE
 from pipelines.store.embedding_models import count_missing
 from pipelines.store.node_table import (
@@ -25,6 +25,7 @@ from pipelines.store.node_table import (
     window_rows,
 )
 from pipelines.store.originals import path_of
+from pipelines.store.replica import database_to_read, lag
 from pipelines.store.runs import list_runs
 from pipelines.store.schema import document_indexes, document_versions, documents, embedding_models, lexical_segments
 from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
@@ -35,6 +36,7 @@ _SAMPLE = 20  # vectors that are searched for
 _SELF = 1e-3  # distance of a vector to itself
 _SELF_SHARE = 0.9  # an index may miss a little
 _FREE_BYTES = 500_000_000
+_LAG = 60.0  # seconds that a replica may be behind
 _RUNS = 50  # of the log that are examined
 _A_DAY = 86_400.0  # seconds; a run keeps an original before it writes its document
 
@@ -114,6 +116,8 @@ def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = Fals
     except FootnoteError as error:
         return [*findings, Finding("database", False, error.message, error.hint or "footnote db start")]
     findings.append(Finding("database", True, f"{database.url}, migration {HEAD}"))
+    if settings.read_url:
+        findings.append(_replica(settings, database))
     if fix:
         _repair(database.engine, home)
     table = node_table(identity.slug)
@@ -140,6 +144,14 @@ def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = Fals
             said = f"{len(wrong)} of {count} damaged or different from the database"
         findings.append(Finding("lexical index", not wrong, said, "footnote doctor --fix"))
     return [*findings, _last_run(database.engine)]
+
+
+def _replica(settings: Settings, database: Database) -> Finding:
+    try:
+        behind = lag(database.engine, database_to_read(settings, database).engine)
+    except FootnoteError as error:
+        return Finding("replica", False, error.message, error.hint or "start that server, or unset FOOTNOTE_READ_URL")
+    return Finding("replica", behind.seconds < _LAG, str(behind), "look at the replication of that server")
 
 
 def _checks(connection: Connection, home: Path, table: str, dimension: int) -> Iterator[Finding]:
