@@ -1,0 +1,128 @@
+"""What a corpus needs on one machine, from 10,000 to 100 million nodes, by slopes that are measured here.
+
+    python -m tests.bench.capacity ../blog_18f --nodes 10000 --vectors 100000
+
+The corpus of `tests.bench.search` gives the bytes of a node in each table, in the BM25 index and in the memory of a
+process. An HNSW index over that many perturbed vectors of it gives the time of building, which grows with n log n, its
+size, its speed and its recall@10 against exact search. Embedding is timed on all cores.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector.sqlalchemy import Vector
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, text
+
+from config.settings import get_settings
+from pipelines.query.engine import QueryEngine
+from pipelines.store.database import append_rows
+from pipelines.types import Filters
+from tests.bench import arguments, show
+from tests.bench.search import corpus_engine
+
+_SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+_TABLES = "SELECT pg_total_relation_size(CAST(:name AS regclass))"
+_NODES_OF_A_DOCUMENT, _TOKENS_OF_A_NODE = 6, 220
+_PRICE = 0.02  # dollars for a million tokens, of text-embedding-3-small
+_ASKED, _K, _EF = 100, 10, 100
+_ROWS, _EMBEDDED = 10_000, 1_000
+
+
+def bytes_of_a_node(engine: QueryEngine) -> dict[str, float]:
+    """By part of the database, and of a process, the bytes that a node has there."""
+    table, count = engine.store.table, engine.store.count()
+    names = {"nodes": f"data_{table}", "vectors and their index": f"{table}_windows", "words": "lexical_segments"}
+    with engine.database.engine.connect() as connection:
+        sizes = {part: connection.execute(text(_TABLES), {"name": name}).scalar_one() for part, name in names.items()}
+    before = _resident()
+    engine.indexes.current("owner").search(["capacity"], _K)
+    return {part: size / count for part, size in sizes.items()} | {"BM25 in memory": (_resident() - before) / count}
+
+
+def _resident() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def embedded_each_second(engine: QueryEngine, texts: Sequence[str]) -> float:
+    """The texts that the embedding model embeds in a second, on all cores."""
+    began = time.perf_counter()
+    engine.embed_model.get_text_embedding_batch(list(texts))
+    return len(texts) / (time.perf_counter() - began)
+
+
+def perturbed(vectors: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Vectors of length 1, (count, d): real ones with noise of a fifth of their length, so that no two are equal."""
+    chance = np.random.default_rng(7)
+    made = vectors[chance.integers(0, len(vectors), count)]
+    noise = chance.standard_normal(made.shape, np.float32)
+    made = made + 0.2 * noise / np.linalg.norm(noise, axis=1, keepdims=True)
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
+def measure_index(connection: Connection, vectors: NDArray[np.float32]) -> dict[str, float]:
+    """The seconds of building an HNSW index over vectors, its bytes a vector, its milliseconds and its recall@10."""
+    run = connection.exec_driver_sql
+    run("DROP TABLE IF EXISTS capacity")
+    table = Table("capacity", MetaData(), Column("id", Integer), Column("embedding", Vector(vectors.shape[1])))
+    table.create(connection)
+    for start in range(0, len(vectors), _ROWS):
+        rows = enumerate(vectors[start : start + _ROWS], start=start)
+        append_rows(connection, table, [{"id": at, "embedding": row} for at, row in rows])
+    run("SET LOCAL maintenance_work_mem = '4GB'")
+    began = time.perf_counter()
+    run("CREATE INDEX capacity_hnsw ON capacity USING hnsw (embedding vector_cosine_ops) "
+        "WITH (m = 16, ef_construction = 64)")  # fmt: skip
+    built = time.perf_counter() - began
+    run(f"SET LOCAL hnsw.ef_search = {_EF}")
+    size = run("SELECT pg_relation_size('capacity_hnsw')").scalar_one()
+    spent, found = [], 0
+    for asked in perturbed(vectors, _ASKED):
+        nearest = {int(at) for at in np.argsort(-(vectors @ asked), kind="stable")[:_K]}
+        began = time.perf_counter()
+        rows = run("SELECT id FROM capacity ORDER BY embedding <=> %s LIMIT %s", (str(asked.tolist()), 2 * _K)).all()
+        spent.append(1000 * (time.perf_counter() - began))
+        found += len(nearest & {row.id for row in rows[:_K]})
+    run("DROP TABLE capacity")
+    p50, p95 = np.percentile(spent, (50, 95)).tolist()
+    return {"seconds": built, "bytes": size / len(vectors), "p50": p50, "p95": p95, "recall@10": found / _K / _ASKED}
+
+
+def foreseen(each: dict[str, float], rate: float, index: dict[str, float], vectors: int) -> list[dict[str, Any]]:
+    """A row for each number of nodes."""
+    disk = sum(size for part, size in each.items() if part != "BM25 in memory")
+    slope = index["seconds"] / (vectors * math.log2(vectors))
+    return [
+        {
+            "nodes": f"{nodes:,}",
+            "documents": f"{nodes // _NODES_OF_A_DOCUMENT:,}",
+            "disk, GB": round(nodes * disk / 1e9, 1),
+            "memory of Postgres for the vector index, GB": round(nodes * index["bytes"] / 1e9, 2),
+            "memory of each process for BM25, GB": round(nodes * each["BM25 in memory"] / 1e9, 2),
+            "embedding here, hours": round(nodes / rate / 3600, 1),
+            "building the vector index here, hours": round(slope * nodes * math.log2(nodes) / 3600, 2),
+            "embedding by a service, dollars": round(nodes * _TOKENS_OF_A_NODE * _PRICE / 1e6, 2),
+        }
+        for nodes in _SIZES
+    ]
+
+
+if __name__ == "__main__":
+    parser = arguments("capacity", __doc__)
+    parser.add_argument("sources", nargs="+", help="files and folders whose text the corpus is made of")
+    parser.add_argument("--nodes", type=int, default=10_000, help="of the corpus (default: 10000)")
+    parser.add_argument("--vectors", type=int, default=100_000, help="of the measured index (default: 100000)")
+    given = parser.parse_args()
+    engine = corpus_engine(get_settings(), given.sources, given.nodes)
+    each = bytes_of_a_node(engine)
+    some = [one.node_id for one in engine.store.segments("owner")][:_EMBEDDED]
+    nodes = engine.store.fetch(some, filters=Filters(), audience="owner").values()
+    rate = embedded_each_second(engine, [node.get_content() for node in nodes])
+    with engine.database.engine.begin() as connection:
+        index = measure_index(connection, perturbed(engine.store.some_vectors("owner", given.nodes), given.vectors))
+    measured = {"bytes of a node": each, "embedded each second": rate, "vectors": given.vectors, "index": index}
+    show(measured | {"foreseen": foreseen(each, rate, index, given.vectors)})
