@@ -348,7 +348,7 @@ def _try_questions(ingestion: "Ingestion", *, quiet: bool) -> None:
     engine = cache(partial(build_engine_aside, ingestion.settings, ingestion.database, ingestion.identity))
     with output.waiting("trying questions", quiet=quiet):
         try:
-            try_questions(ingestion.store, lambda question: engine().ask(question, record=False))
+            try_questions(ingestion.store, lambda asked: engine().ask(asked, record=False), ingestion.database.engine)
         except FootnoteError as error:
             log_failure("no questions are tried", error)
 

@@ -335,14 +335,14 @@ class QueryEngine(BaseQueryEngine):
         filters: Filters | None = None,
         audience: Audience | None = None,
         record: bool = True,
-        follow_ups: bool = True,
+        follow_ups: bool = False,
     ) -> Answer:
-        """The finished Answer of `answer`, with what may be asked next unless `follow_ups` or `record` is False."""
+        """The finished Answer of `answer`; with `follow_ups` also what may be asked next, which takes as long again."""
         engine = self.speaking(audience) if record else self
         request = engine._request(question, filters, audience, top_n=self.passages, history=history)
         with self.under_way.one() if record else nullcontext():
             answer, _ = engine.finished(request, record=record)
-        if not (record and follow_ups):
+        if not follow_ups:
             return answer
         return replace(answer, follow_ups=self.suggest(answer, history=history, filters=filters, audience=audience))
 
@@ -413,7 +413,7 @@ class QueryEngine(BaseQueryEngine):
         """
         ask = partial(self._quoting.ask, filters=Filters(), audience="owner", record=False)
         try:
-            try_questions(self.store, ask)
+            try_questions(self.store, ask, self.database.engine)
         except FootnoteError as error:
             log_failure("no questions are tried", error)
         self.active.now().questions.forget()

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import PurePath
 
+from sqlalchemy import Engine
+
 from pipelines.answers import Answer
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, ProjectFacts
 from pipelines.query.evidence import idf_share
@@ -63,11 +65,11 @@ def _material(
         return facts, people, sections_of(connection, documents, audience)
 
 
-def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
+def try_questions(reader: NodeReader, ask: Callable[[str], Answer], engine: Engine) -> None:
     """Try two questions each about a dozen documents that none was tried about, and store those answered from their
-    place.
+    place by this engine, which may write where the reader's may not.
     """
-    untried = untried_documents(reader.engine, _MOST_UNTRIED)
+    untried = untried_documents(engine, _MOST_UNTRIED)
     if not untried:
         return
     named = tuple(document for document, _ in untried)
@@ -79,7 +81,7 @@ def try_questions(reader: NodeReader, ask: Callable[[str], Answer]) -> None:
         sure = [(each, reply) for each, reply in replies if reply.confidence != "low"]
         answered = [(each, reply) for each, reply in sure if _overlaps(each.span, _cited_spans(reply))]
         best = [each.question for each, reply in answered if each.is_of_fact and reply.confidence == "high"]
-        keep_questions(reader.engine, document, sha, [each.question for each, _ in answered], best)
+        keep_questions(engine, document, sha, [each.question for each, _ in answered], best)
 
 
 def offered(

@@ -120,7 +120,7 @@ def test_the_same_questions_have_the_same_answer_through_every_door(
         assert isinstance(answer, Answer)
         reader.append(chat.answer_data(chat.with_follow_ups(answer, (), Filters())))
     notebook = footnote.build_query_engine(taken_in)
-    cell = [answer_json(notebook.ask(question)) for question in QUESTIONS]
+    cell = [answer_json(notebook.ask(question, follow_ups=True)) for question in QUESTIONS]
     shell = Shell(taken_in, monkeypatch, tmp_path)
     for at, question in enumerate(QUESTIONS):
         terminal = same(shell.json("ask", question))

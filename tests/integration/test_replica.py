@@ -46,6 +46,10 @@ def test_a_question_reads_the_replica_and_is_logged_in_the_database(settings: Se
     with open_database(settings).engine.connect() as connection:
         logged = connection.exec_driver_sql("SELECT kind FROM queries ORDER BY id").scalars().all()
     assert sorted(logged) == ["ask", "search"]
+    engine.try_questions()
+    with open_database(settings).engine.connect() as connection:
+        tried = connection.exec_driver_sql("SELECT metadata ? 'tried' FROM documents").scalar_one()
+    assert tried  # to be offered instead; no replica can keep that
 
 
 def test_an_address_of_no_footnote_database_is_refused(settings: Settings) -> None:
