@@ -77,7 +77,7 @@ class LinkedInParser(SpanParser):
 
     category: ClassVar[str] = "linkedin"
     name: str = "linkedin"
-    version: int = 11
+    version: int = 12
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
