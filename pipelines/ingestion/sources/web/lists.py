@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from pipelines.errors import UNTIL_MENDED, SourceError
@@ -22,8 +22,6 @@ _LIST_NAME = re.compile(
     re.IGNORECASE,
 )
 _MAX_STAMP = 40
-_CLOCK_SLACK = timedelta(minutes=2)  # clocks differ, and caches lag
-_LAST_ZONE = timedelta(hours=14)  # a day, or a time without a zone, is over everywhere so long after it is in UTC
 _ROOTS: dict[str, ListKind] = {
     "urlset": "sitemap", "sitemapindex": "index", "rss": "feed", "feed": "feed", "RDF": "feed",
 }  # fmt: skip
@@ -84,12 +82,14 @@ def is_named_as_list(target: str) -> bool:
 
 
 def settled_stamp(stamp: str, now: datetime) -> str:
-    """Return the stamp if a page that is edited from now on will have another one; else empty.
+    """Return the stamp if its day is over everywhere, so that an edit from now on has another one; else empty.
 
-    A day tells only of edits until it is over, a month or a year likewise; midnight is what some sites write for a day.
+    A month or a year is never relied on.
     """
-    end = _settles_at(stamp)
-    return stamp if end and end < now else ""
+    try:
+        return stamp if date.fromisoformat(stamp[:10]) + timedelta(days=2) <= now.date() else ""
+    except (ValueError, OverflowError):
+        return ""
 
 
 def read_xml_list(body: bytes, name: str) -> WebList:
@@ -174,25 +174,6 @@ def _local(element: Any) -> str:
 
 def _plausible_stamp(text: str) -> str:
     return text if text[:4].isdecimal() and len(text) <= _MAX_STAMP else ""
-
-
-def _settles_at(stamp: str) -> datetime | None:
-    """Return the time after which an edit has another stamp; None where that cannot be told."""
-    try:
-        if len(stamp) == 4:
-            return _end_of_day(date(int(stamp), 12, 31))
-        if len(stamp) == 7:
-            return _end_of_day(date.fromisoformat(f"{stamp}-28") + timedelta(days=3))
-        stated = datetime.fromisoformat(stamp)
-        if stated.time() == time.min:
-            return _end_of_day(stated.date())
-        return (stated if stated.tzinfo else stated.replace(tzinfo=UTC) + _LAST_ZONE) + _CLOCK_SLACK
-    except (ValueError, OverflowError):
-        return None
-
-
-def _end_of_day(day: date) -> datetime:
-    return datetime.combine(day + timedelta(days=1), time.min, UTC) + _LAST_ZONE
 
 
 class FetchedList(NamedTuple):
