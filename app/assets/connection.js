@@ -5,15 +5,15 @@ const line = document.createElement("div");
 line.role = "status";
 line.className = "fn-away";
 
-let place = location.href;
+let place = document.URL;
 function uncover() {
   const sidebar = '[data-testid="stSidebar"][data-collapsed="false"] [data-testid="stSidebarCollapseButton"] button';
   if (matchMedia("(max-width: 768px)").matches) document.querySelector(sidebar)?.click();
-  place = location.href;
+  place = document.URL;
 }
 
 function look() {
-  if (place !== location.href) uncover();
+  if (place !== document.URL) uncover();
   for (const dialog of document.querySelectorAll('[role="dialog"]')) {
     if (dialog.textContent.startsWith("Connection error")) dialog.querySelector("button")?.click();
   }
