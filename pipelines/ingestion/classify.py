@@ -15,8 +15,8 @@ from pipelines.ingestion.loaders.sniff import HTML, JSON_RESUME, LINKEDIN, MARKD
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges, durations, stacked_range
 from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.careers.section_names import section_of
-from pipelines.ingestion.parsers.careers.separators import cuts
 from pipelines.ingestion.parsers.linkedin.export import title_section
+from pipelines.ingestion.parsers.linkedin.jobs import split_position
 from pipelines.ingestion.parsers.projects import is_readme_name
 from pipelines.ingestion.words import word_lists
 from pipelines.months import fiscal_year
@@ -28,7 +28,6 @@ MOST_CHARACTERS = 60_000
 _ON_SITE = ("people have recommended", "person has recommended", "people has recommended")
 _LOOKING_BACK = word_lists("reflection")["looking_back"]
 
-_BEFORE_COMPANY = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
 _MAX_RESUME = 32_000
 _LEAST_WORDS = 120
 _FIRST_PERSON = frozenset(word_lists("reflection")["first_person"])
@@ -166,7 +165,7 @@ def _joined_jobs(signals: Signals) -> bool:
         lengths = durations(line) if len(line) < 100 else []
         if lengths and date_ranges(line):
             above.append(before)
-    return bool(above) and 4 * sum(bool(cuts(line, "", _BEFORE_COMPANY)) for line in above) >= 3 * len(above)
+    return bool(above) and 4 * sum(split_position(line) is not None for line in above) >= 3 * len(above)
 
 
 def _is_on_site(page: str) -> bool:

@@ -20,10 +20,10 @@ from pipelines.evaluation.parsing import normal
 from pipelines.evaluation.truth import Truth, read_truth, truth_of
 from pipelines.facts import EducationFacts, JobFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import durations
+from pipelines.ingestion.parsers.linkedin.jobs import stated_months
 from pipelines.ingestion.run import ingest
 from pipelines.months import merge_ranges, month_range
 from pipelines.query.engine import build_query_engine
-from pipelines.text import digit_runs
 from pipelines.types import Filters
 from tests.bench import arguments, show
 
@@ -44,18 +44,9 @@ class InterviewQuestion:
         """True if an answer names the values, and computes the months if there are any."""
         if self.months:
             spans = durations(answer)
-            return bool(spans) and abs(_months(answer[slice(*spans[0])]) - self.months) <= _MONTHS_OFF
+            return bool(spans) and abs(stated_months(answer[slice(*spans[0])]) - self.months) <= _MONTHS_OFF
         said = normal(answer)
         return sum(normal(value) in said for value in self.values) >= self.share * len(self.values)
-
-
-def _months(duration: str) -> int:
-    """The months of a duration: 38 for "3 years 2 months"."""
-    numbers = [int(number) for number in digit_runs(duration)]
-    if len(numbers) == 2:
-        return 12 * numbers[0] + numbers[1]
-    is_months = duration.strip("(").lstrip("0123456789+ ").lower().startswith("m")
-    return sum(numbers) * (1 if is_months else 12)
 
 
 def questions_of(truth: Truth) -> Iterator[tuple[str, InterviewQuestion]]:

@@ -183,6 +183,19 @@ def test_a_job_has_location_bullets_and_dates_without_duration() -> None:
     assert JOBS[slice(*second.span)].startswith("Engineer\nJanuary 2018")
 
 
+def test_the_total_duration_decides_which_position_is_the_last_of_a_company() -> None:
+    longer = JOBS.replace("5 years 2 months", "7 years 4 months")
+    assert [company for company, *_ in jobs(longer)] == ["Acme Corp", "Acme Corp", "Acme Corp", "Solo GmbH"]
+
+
+def test_a_total_duration_may_include_gaps_between_positions() -> None:
+    text = (
+        "Experience\nAcme\n3 years\nLead\nJanuary 2020 - December 2020 (1 year)\nBuilt it\n"
+        "Cook\nJanuary 2018 - December 2018 (1 year)\nCooked it\nOther Works\nWaiter\n2017 - 2017 (6 months)\n"
+    )
+    assert [company for company, *_ in jobs(text)] == ["Acme", "Acme", "Other Works"]
+
+
 def test_schools_have_degree_subject_and_years() -> None:
     found = [
         (school.institution, school.degree, school.area, school.start_month, school.end_month)
@@ -266,6 +279,21 @@ def test_a_copied_page_is_read() -> None:
         ("Beta", "Developer", "2014-11", "2017-12"),
         ("Gamma Inc", "Intern", "2013-01", "2013-03"),
     ]
+
+
+def test_each_position_has_its_own_place_where_none_has_a_description() -> None:
+    copied = "".join(
+        f"{position}\n{company} · Full-time\n{dates}\n{place}\n"
+        for position, company, dates, place in (
+            ("Senior Engineer", "Acme Corp", "Jan 2018 - Mar 2019 · 1 yr 3 mos", "Rome, Italy"),
+            ("Intern", "Globex", "Jan 2017 - Dec 2017 · 1 yr", "Oslo, Norway"),
+            ("Chef", "Initech", "Jan 2015 - Dec 2016 · 2 yrs", "Lima, Peru"),
+        )
+    )
+    read = facts(f"Jane Doe\nExperience\n{copied}Education\nOslo University\nBSc · 2010 - 2013\n", JobFacts)
+    assert [(job.company, job.location) for job in read] == [
+        ("Acme Corp", "Rome, Italy"), ("Globex", "Oslo, Norway"), ("Initech", "Lima, Peru"),
+    ]  # fmt: skip
 
 
 def test_a_profile_that_is_written_as_a_resume_is_read_as_one() -> None:
@@ -518,11 +546,7 @@ def test_a_wrapped_study_is_one_and_a_duration_names_no_company() -> None:
         (JOBS, []),
         (
             JOBS.replace("Acme Corp\n5 years 2 months\nSenior Engineer\n", ""),
-            [
-                "January 2020 - Present (3 years 2 months)",
-                "January 2018 - December 2019 (2 years)",
-                "2013 - 2015 (2 years)",
-            ],
+            ["January 2020 - Present (3 years 2 months)"],
         ),
         (f"{JOBS}Solo Trip\nCareer break\n2010 - 2012 (2 years)\n", []),
     ],

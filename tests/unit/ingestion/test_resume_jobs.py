@@ -62,6 +62,7 @@ LAYOUTS = {
     "dotted leader": "{0}, {2} ............ {3}\n{1}\n{4}\n",
     "dotted leader, spaced": "{0} . . . . . . . {2}\n{1} . . . . . {3}\n{4}\n",
     "dates beside the list": "{0}, {1}\t{2}\n• Shipped it\t{3}\n• Ran it\t2 years 3 months\n",
+    "dates below the list": "{0}, {1}\n• Shipped it\n• Ran it\n{2} {3}\n2 years 3 months\n",
     "Markdown": "### {1} — {0}\n\n*{3} | {2}*\n\n{4}\n",
     "Markdown, bold": "**{0}**, {2}\n*{1}* ({3})\n\n{4}\n",
     "list": "- **{0}** — {1} ({3}), {2}\n  - Shipped it\n  - Ran it",

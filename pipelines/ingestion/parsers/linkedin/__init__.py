@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 from pydantic import Field
@@ -11,15 +10,15 @@ from pipelines.blocks import text_blocks
 from pipelines.facts import JobFacts, records_of
 from pipelines.ingestion.parsers.careers.records import combined
 from pipelines.ingestion.parsers.linkedin.export import TYPESET_READERS, is_typeset, typeset_parts
+from pipelines.ingestion.parsers.linkedin.jobs import read_profile_jobs
 from pipelines.ingestion.parsers.nodes import SpanParser
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume import pieces_of, resume_parts, with_unread
-from pipelines.ingestion.parsers.resume.jobs import read_experience
-from pipelines.ingestion.parsers.resume.readers import READERS, Reader
+from pipelines.ingestion.parsers.resume.readers import READERS
 from pipelines.text import count_tokens
 from pipelines.types import Document
 
-_PROFILE_READERS: dict[str, Reader] = {**READERS, "experience": partial(read_experience, profile=True)}
+_PROFILE_READERS = {**READERS, "experience": read_profile_jobs}
 
 
 def _packed(text: str, pieces: Sequence[Piece], limit: int) -> list[Piece]:
@@ -77,7 +76,7 @@ class LinkedInParser(SpanParser):
 
     category: ClassVar[str] = "linkedin"
     name: str = "linkedin"
-    version: int = 12
+    version: int = 13
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

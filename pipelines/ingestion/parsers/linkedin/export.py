@@ -6,17 +6,17 @@ told by what it holds, and by its title only where that does not tell.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipelines.bullets import item_body
 from pipelines.contacts import email_in, linkedin_slug
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts
-from pipelines.headings import trim_span
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
-from pipelines.ingestion.parsers.careers.vocabulary import company_score, degree_score, is_break, title_score
+from pipelines.ingestion.parsers.careers.vocabulary import degree_score
+from pipelines.ingestion.parsers.linkedin.jobs import Row, job_facts, job_pieces, rows_of
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts, whole_piece
 from pipelines.ingestion.parsers.resume.lines import LineKind, ResumeLine
@@ -24,7 +24,7 @@ from pipelines.ingestion.parsers.resume.person import person_facts
 from pipelines.ingestion.parsers.resume.readers import READERS, Reader
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 from pipelines.ingestion.words import word_lists
-from pipelines.text import is_page_number, letters_of
+from pipelines.text import letters_of
 from pipelines.types import Block, Document
 
 # Each title opens its section as a line of its own.
@@ -42,27 +42,6 @@ _LISTED = frozenset(
 _MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS = 60, 7, 4
 _MAX_STUDY_ROWS = 4
 _MAX_NAME, _MAX_HEADLINE, _MAX_HOME = 100, 400, 200
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line with its words; `level` is that of a heading, else 0."""
-
-    start: int
-    end: int
-    words: str
-    level: int = 0
-    bullet: bool = False
-
-
-def rows_of(text: str, lines: Iterable[ResumeLine]) -> list[Row]:
-    """The lines as rows, without page numbers."""
-    rows = (Row(one.start, one.end, _words(text, one), one.level, one.kind == "bullet") for one in lines)
-    return [row for row in rows if row.words and not is_page_number(row.words)]
-
-
-def _words(text: str, line: ResumeLine) -> str:
-    return " ".join(text[line.body : line.end].split())
 
 
 def title_section(words: str) -> str:
@@ -166,26 +145,7 @@ def read_typeset_languages(text: str, parts: Sequence[SectionPart]) -> PiecesByP
 def read_typeset_jobs(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """A piece for each job of the experience sections, in order."""
     found = parts_of_section(parts, "experience")
-    return {number: _job_pieces(text, part, _jobs(rows_of(text, part.lines))) for number, part in found}
-
-
-def _job_pieces(text: str, part: SectionPart, jobs: Sequence[JobFacts]) -> list[Piece]:
-    """A piece for each job, from its first line to the next one; the company of a further position is in its lead."""
-    starts = [part.lines[0].start, *(job.span[0] for job in jobs[1:])]
-    pieces = []
-    for job, begin, until in zip(jobs, starts, [*starts[1:], part.lines[-1].end], strict=False):
-        span = trim_span(text, begin, until)
-        lead = "" if job.company in text[slice(*job.span)] else job.company
-        facts = supported_facts(text, [] if _is_break(job) else [job], *span, lead)
-        pieces.append(Piece(*span, part.path, "job", facts, end_year(job), lead))
-    return pieces or [Piece(part.lines[0].start, part.lines[-1].end, part.path, "job")]
-
-
-def _is_break(job: JobFacts) -> bool:
-    """True for a time without work ("Career break", "Parental leave"), which a profile lists among the jobs."""
-    if title_score(job.position) >= 1 or company_score(job.company) >= 1:
-        return False
-    return is_break(job.company) or is_break(job.position)
+    return {number: job_pieces(text, part, _jobs(rows_of(text, part.lines))) for number, part in found}
 
 
 def _jobs(rows: Sequence[Row]) -> list[JobFacts]:
@@ -207,14 +167,8 @@ def _jobs(rows: Sequence[Row]) -> list[JobFacts]:
 def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: bool) -> JobFacts:
     position, *body = rows
     body = body[1:] if dated else body
-    return JobFacts(
-        span=((company if first else position).start, rows[-1].end),
-        company=company.words[:200],
-        position=position.words[:200],
-        location=_place(body[0]) if body else "",
-        bullets=tuple(row.words for row in body if row.bullet),
-        **date_fields(dated),
-    )
+    span = (company if first else position).start, rows[-1].end
+    return job_facts(span, (company.words, position.words, _place(body[0]) if body else ""), body, dated)
 
 
 def _place(row: Row) -> str:

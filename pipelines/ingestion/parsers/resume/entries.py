@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from pipelines.facts import CareerRecord, Facts
 from pipelines.ingestion.parsers.careers.dates import DateRange
+from pipelines.ingestion.parsers.careers.places import is_place
 from pipelines.ingestion.parsers.careers.records import combined, supported_by
 from pipelines.ingestion.parsers.careers.vocabulary import (
     company_score,
@@ -72,6 +73,8 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     anchors = _anchors(lines)
     if not anchors:
         return _undated(lines, names)
+    if _is_dates_last(lines, anchors):
+        return _dates_last(lines, anchors)
     known = frozenset(anchors)
     above = [_naming_lines_above(lines, anchor, known) for anchor in anchors]
     own = [lines[anchor].anchor != "beside" and _names_entry(lines[anchor]) for anchor in anchors]
@@ -183,6 +186,38 @@ def _may_name(one: DatedLine, number: int) -> bool:
     if one.parts and (split_label(one.parts[0].words) or label_role(one.parts[0].words) is not None):
         return True
     return number < 3 and (one.named or not one.parts)
+
+
+def _is_dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> bool:
+    """True if entries end with their dates: the first dates follow list items, not a name."""
+    first = anchors[0]
+    one = lines[first]
+    if first < 2 or one.anchor == "beside" or not all(is_place(part.words) for part in one.parts):
+        return False
+    return lines[0].named and not lines[first - 1].named and one.line.kind != "row"
+
+
+def _dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> SectionEntries:
+    entries, start = [], 0
+    for anchor in anchors:
+        end = anchor + 1
+        while end < len(lines) and not lines[end].parts and not lines[end].dates and lines[end].line.kind == "text":
+            end += 1
+        named = start + 1
+        while (
+            named < anchor
+            and named - start < _MAX_HEAD_LINES
+            and lines[named].named
+            and lines[named].line.kind != "bullet"
+        ):
+            named += 1
+        head = (*lines[start:named], lines[anchor])
+        entries.append(ResumeEntry(head, (), (*lines[named:anchor], *lines[anchor + 1 : end]), lines[anchor].dated))
+        start = end
+    if start < len(lines):
+        last = entries.pop()
+        entries.append(ResumeEntry(last.head, last.after, (*last.body, *lines[start:]), last.dated))
+    return SectionEntries((), tuple(entries))
 
 
 def _undated(lines: Sequence[DatedLine], names: Names) -> SectionEntries:

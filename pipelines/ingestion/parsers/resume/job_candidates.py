@@ -222,13 +222,12 @@ class Candidates:
         return whole + [place for place in self.places if place.head and place.score > 1 and place.segment not in known]
 
 
-def candidates_of(entry: ResumeEntry, *, sides: bool = True, profile: bool = False) -> Candidates:
+def candidates_of(entry: ResumeEntry, *, sides: bool = True) -> Candidates:
     """Find the candidates of a job, in order.
 
     Args:
         entry: The job's lines.
         sides: True to split segments at the separators inside them.
-        profile: True for a profile, where a place stands on a line of its own.
     """
     candidates: list[NameCandidate] = []
     places: list[PlaceCandidate] = []
@@ -243,9 +242,11 @@ def candidates_of(entry: ResumeEntry, *, sides: bool = True, profile: bool = Fal
         one = NameCandidate(
             words, row, at, count[row], city=city, is_place=place_score(raw) == _IS_PLACE, aligned=aligned
         )
-        made = [one, *islice(_sides(one), 2 * _MAX_SEPARATORS if sides else 0)]
-        made = made if profile else [_with_trailing_place(candidate) for candidate in made]
-        candidates += [] if profile and one.is_place else made
+        made = [
+            _with_trailing_place(candidate)
+            for candidate in (one, *islice(_sides(one), 2 * _MAX_SEPARATORS if sides else 0))
+        ]
+        candidates += made
         places += [
             whole_segment_place(row, at, raw, aligned),
             *(candidate.tail for candidate in made if candidate.tail),

@@ -238,13 +238,13 @@ def _position_key(candidate: NameCandidate, place: PlaceCandidate | None) -> str
     return f"{candidate.row}.{candidate.rank - before}"
 
 
-def read_jobs(entries: Sequence[ResumeEntry], *, profile: bool = False) -> list[JobReading]:
+def read_jobs(entries: Sequence[ResumeEntry]) -> list[JobReading]:
     """The best reading of each entry, in order.
 
     A reading is scored by its words, and by how well the same layout reads the other entries: a resume usually keeps to
     one layout.
     """
-    candidates = [candidates_of(entry, sides=len(entries) <= _MANY_JOBS, profile=profile) for entry in entries]
+    candidates = [candidates_of(entry, sides=len(entries) <= _MANY_JOBS) for entry in entries]
     place_scores = mean_place_scores([one.places for one in candidates])
     found = [
         _labelled_reading(one) or list(job_readings(one, place_scores, group))
@@ -316,17 +316,11 @@ def _with_industry(job: JobReading, *, usual: bool) -> JobReading:
     return replace(job, company=company, industry=inside) if usual or is_industry(inside) else job
 
 
-def read_experience(text: str, parts: Sequence[SectionPart], *, profile: bool = False) -> PiecesByPart:
-    """A piece for each job of the experience sections, in order.
-
-    Args:
-        text: The document's text.
-        parts: All parts.
-        profile: True for a profile, where each position has a place of its own on a line of its own.
-    """
+def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
+    """A piece for each job of the experience sections, in order."""
     splits = entries_by_part(text, parts, "experience")
     entries = [entry for split in splits.values() for entry in split.entries if not _is_break(entry)]
-    readings = {id(entry): job for entry, job in zip(entries, read_jobs(entries, profile=profile), strict=True)}
+    readings = {id(entry): job for entry, job in zip(entries, read_jobs(entries), strict=True)}
     found: PiecesByPart = {}
     lead = ""
     headed = [number for number in splits if parts[number].heading and not section_of(parts[number].title)]
@@ -343,7 +337,7 @@ def read_experience(text: str, parts: Sequence[SectionPart], *, profile: bool = 
             alone = bool(job.company) or not (group.company and job.position)
             alone = alone or is_break(job.position) or is_own_work(job.position)
             group = job if alone else group
-            location = job.location or ("" if profile else group.location)
+            location = job.location or group.location
             read = job if alone else replace(job, company=group.company, industry=group.industry, location=location)
             above = "" if alone else " | ".join(filter(None, (group.company, group.location)))
             made.append(_job_piece(text, entry, read, above, parts[number]))
