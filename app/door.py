@@ -64,7 +64,7 @@ class Door:
 
     def close(self) -> None:
         """Close the database connections."""
-        self.database.dispose()
+        self._engine.close()
 
     # Questions
 

@@ -101,6 +101,11 @@ class ActiveIndex:
         """One state of the corpus and of the active model, until it ends."""
         return self._indexes[self._latest].store.read_snapshot()
 
+    def close(self) -> None:
+        """Close the connections that it reads by."""
+        for index in self._indexes.values():
+            index.store.engine.dispose()
+
     def now(self) -> ModelIndex:
         """The active index; its table is not dropped while the read snapshot lasts in which this is called."""
         if self._latest is None:

@@ -83,7 +83,9 @@ def build_context(outcome: SearchOutcome, search: Search) -> Context:
     database, audience = search.store.engine, search.request.audience
     ranking = outcome.ranking
     if most := search.settings.context.section_tokens:
-        ranking = SectionExpansion(store=search.store, audience=audience, max_tokens=most).postprocess_nodes(ranking)
+        filters = search.request.filters
+        widen = SectionExpansion(store=search.store, audience=audience, filters=filters, max_tokens=most)
+        ranking = widen.postprocess_nodes(ranking)
     return assemble(
         ranking,
         partial(_passages, database, audience=audience),

@@ -172,6 +172,11 @@ class QueryEngine(BaseQueryEngine):
         """The active embedding model."""
         return self.active.now().identity
 
+    def close(self) -> None:
+        """Close the connections to the database and to its replica; both are opened again where that is needed."""
+        self.database.engine.dispose()
+        self.active.close()
+
     @property
     def store(self) -> FootnoteVectorStore:
         """Its nodes."""
@@ -224,7 +229,7 @@ class QueryEngine(BaseQueryEngine):
                 extraction, and the Answer says so.
         """
         engine = self.speaking(audience) if record else self
-        request = engine._request(question, filters, audience, top_n=self.passages, history=history)
+        request = self._request(question, filters, audience, top_n=self.passages, history=history)
         with self.under_way.one():
             answer, _ = yield from engine._answered(replace(request, previews=True), record=record)
         yield answer
@@ -245,7 +250,7 @@ class QueryEngine(BaseQueryEngine):
         """This engine in the voice of the persona."""
         audience = audience or self.audience
         persona, engine = self.persona(audience), self._speaking.get(audience, self)
-        if engine.settings.persona != persona:
+        if engine.settings.persona != persona or engine.llm is not self.llm:
             changed = self.settings.model_copy(update={"persona": persona})
             engine = self._speaking[audience] = replace(self, settings=changed)
         return engine
@@ -339,7 +344,7 @@ class QueryEngine(BaseQueryEngine):
     ) -> Answer:
         """The finished Answer of `answer`; with `follow_ups` also what may be asked next, which takes as long again."""
         engine = self.speaking(audience) if record else self
-        request = engine._request(question, filters, audience, top_n=self.passages, history=history)
+        request = self._request(question, filters, audience, top_n=self.passages, history=history)
         with self.under_way.one() if record else nullcontext():
             answer, _ = engine.finished(request, record=record)
         if not follow_ups:

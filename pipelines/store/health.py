@@ -148,7 +148,9 @@ def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = Fals
 
 def _replica(settings: Settings, database: Database) -> Finding:
     try:
-        behind = lag(database.engine, database_to_read(settings, database).engine)
+        replica = database_to_read(settings, database).engine
+        behind = lag(database.engine, replica)
+        replica.dispose()
     except FootnoteError as error:
         return Finding("replica", False, error.message, error.hint or "start that server, or unset FOOTNOTE_READ_URL")
     return Finding("replica", behind.seconds < _LAG, str(behind), "look at the replication of that server")

@@ -182,6 +182,9 @@ def test_private_documents_answer_the_owner_only(corpus: Path, settings: Setting
     assert engine.ask(question).answered
     assert not engine.ask(question, audience="visitor").answered
     assert engine.search(question, audience="visitor").results == ()
+    engine.audience = "visitor"  # after questions that another audience asked
+    assert not engine.ask(question).answered
+    assert not [event for event in engine.answer(question) if isinstance(event, Answer) and event.answered]
 
 
 @pytest.mark.parametrize("mode", ["dense", "sparse", "hybrid"])

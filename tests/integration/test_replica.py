@@ -50,6 +50,9 @@ def test_a_question_reads_the_replica_and_is_logged_in_the_database(settings: Se
     with open_database(settings).engine.connect() as connection:
         tried = connection.exec_driver_sql("SELECT metadata ? 'tried' FROM documents").scalar_one()
     assert tried  # to be offered instead; no replica can keep that
+    replica = engine.store.engine
+    engine.close()
+    assert [each.pool.checkedin() for each in (engine.database.engine, replica)] == [0, 0]
 
 
 def test_an_address_of_no_footnote_database_is_refused(settings: Settings) -> None:

@@ -4,6 +4,7 @@ from llama_index.core.schema import NodeRelationship, NodeWithScore, TextNode
 
 from pipelines.query.engine import QueryEngine
 from pipelines.query.postprocess.sections import SectionExpansion
+from pipelines.types import Filters
 from tests.conftest import ReadOnly
 
 WORDS = {
@@ -52,6 +53,9 @@ def test_a_node_is_widened_to_a_section_that_is_small_enough(read_only: ReadOnly
     assert {each.score for each in wide[:-1]} == {0.5}
     assert wide[-1] is found[-1]
     assert SectionExpansion(store=engine.store, max_tokens=200).postprocess_nodes(found) == found
+    filters = Filters(phrase=("hemp",))
+    own = SectionExpansion(store=engine.store, filters=filters, max_tokens=2_000).postprocess_nodes(found)
+    assert [each.node.node_id for each in own[:-1]] == [rope.node_id], "nothing that a filter leaves out"
 
 
 def test_a_widened_passage_is_one_source_of_an_answer(read_only: ReadOnly) -> None:

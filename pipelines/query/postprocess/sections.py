@@ -13,11 +13,13 @@ from pipelines.types import Audience, Filters
 class SectionExpansion(BaseNodePostprocessor):
     """Adds after each node the others of its parent, in their order and with its score, if all are `max_tokens`.
 
-    Nodes that the store does not hold, and those of larger sections, stay as they are.
+    Added are only nodes that pass the filters. Nodes that the store does not hold, and those of larger sections, stay
+    as they are.
     """
 
     store: Any = Field(exclude=True, repr=False)
     audience: Audience = "owner"
+    filters: Filters = Field(default_factory=Filters, exclude=True)
     max_tokens: int
 
     def _postprocess_nodes(
@@ -26,7 +28,7 @@ class SectionExpansion(BaseNodePostprocessor):
         parents = read_parents(self.store, {str(hit.node.metadata.get("document_id")) for hit in nodes}, self.audience)
         beside = {hit.node.node_id: parents[hit.node.node_id].node_ids for hit in nodes if hit.node.node_id in parents}
         members = dict.fromkeys(node_id for node_ids in beside.values() for node_id in node_ids)
-        known = self.store.fetch(members, filters=Filters(), audience=self.audience)
+        known = self.store.fetch(members, filters=self.filters, audience=self.audience)
         widened, found = [], {hit.node.node_id for hit in nodes}
         for hit in nodes:
             widened.append(hit)
