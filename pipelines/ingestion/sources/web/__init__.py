@@ -176,6 +176,8 @@ class Web:
 
     def _fetched(self, item: SourceItem) -> Read:
         note = None if self._access.verify else self._page_note(item.uri)
+        if note and "says" not in note.more:  # of an earlier release
+            note = None
         if note and item.stamp and note.stamp == item.stamp:
             return Read(note.sha, kept=True)
         validators = {str(name): str(value) for name, value in note.more.get("validators", {}).items()} if note else {}
@@ -226,7 +228,7 @@ def _words_digest(body: bytes) -> str:
 
     It leaves out what servers change at each request: scripts, tokens of forms, most attributes.
     """
-    tree = parse_html(body.decode("utf-8", "replace"))
+    tree = parse_html(body.decode("latin-1"))  # keeps all bytes apart, whatever the charset
     words: list[str] = []
     for element in tree.iter() if tree is not None else ():
         if element.tag not in _HIDDEN_ELEMENTS or element.get("type") == "application/ld+json":

@@ -50,7 +50,7 @@ class FetchedPage:
 
     Attributes:
         address: After redirects.
-        type: One that a loader reads, or of `LIST_TYPES`; empty for a robots.txt, and if not `fresh`.
+        type: One that a loader reads, or `XML`; empty for a robots.txt, and if not `fresh`.
         charset: As the server named it.
         body: Unpacked.
         validators: Request headers that ask next time whether it changed.

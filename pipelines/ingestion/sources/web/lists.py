@@ -18,7 +18,7 @@ ListKind = Literal["sitemap", "index", "feed", ""]
 
 _HTTP = ("https://", "http://")
 _LIST_NAME = re.compile(
-    r"(?:sitemaps?|feeds?|rss|atom)(?:\.(?!html?$)\w{1,5})?|.{1,300}\.(?:xml|rss|atom|rdf|json)(?:\.gz)?",
+    r"(?:sitemaps?|feeds?|rss|atom)(?:\.(?!(?:html?|json)$)\w{1,5})?|.{1,300}\.(?:xml|rss|atom|rdf)(?:\.gz)?",
     re.IGNORECASE,
 )
 _MAX_STAMP = 40

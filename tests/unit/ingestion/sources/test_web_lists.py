@@ -13,7 +13,8 @@ from config.sources import DeclaredSource
 from pipelines.errors import SourceError
 from pipelines.ingestion.sources import Access, Listing, kind_of
 from pipelines.ingestion.sources.web import Web
-from pipelines.ingestion.sources.web.lists import Link, read_xml_list, settled_stamp
+from pipelines.ingestion.sources.web.lists import Link, is_named_as_list, read_xml_list, settled_stamp
+from pipelines.store.fetch_cache import recall_fetched, remember_fetched
 from pipelines.store.originals import original_path
 from tests.fake_web import FakeSite, Served, atom, network, packed, page, redirect, rss, sitemap, sitemap_index, website
 from tests.unit.ingestion.conftest import Listed
@@ -316,6 +317,36 @@ def test_the_next_run_asks_whether_pages_changed_and_not_at_all_where_the_sitema
     assert "If-None-Match" not in site.headers[-2]
 
 
+@pytest.mark.parametrize(("codec", "before", "after"), [("cp1251", "куплено", "продано"), ("latin-1", "é", "è")])
+def test_a_word_that_changed_is_seen_in_any_charset(
+    site: FakeSite, access: Access, codec: str, before: str, after: str
+) -> None:
+    def kept(word: str) -> bytes:
+        site.pages["/a"] = Served(page("A", word).body.decode().encode(codec), f"text/html; charset={codec}")
+        web = Web(access)
+        read = web.read(web.list(f"{site.url}/a").items[0])
+        web.close()
+        return original_path(access.settings.home, read.sha).read_bytes()
+
+    assert before.encode(codec) in kept(before)
+    assert after.encode(codec) in kept(after)
+
+
+def test_copies_that_an_earlier_release_fetched_are_still_one_page(
+    site: FakeSite, listed: Listed, access: Access
+) -> None:
+    head = "<link rel='canonical' href='/a'>"
+    site.pages |= {path: page("A", "Words.", head=head, etag='"1"') for path in ("/a", "/b")}
+    site.pages["/sitemap.xml"] = sitemap({"/a": "2025-01-02", "/b": ""})
+    listed("/sitemap.xml")
+    for uri in (f"{site.url}/a", f"{site.url}/b"):
+        note = recall_fetched(access.settings.home, uri)
+        assert note is not None
+        more = {name: value for name, value in note.more.items() if name != "says"}
+        remember_fetched(access.settings.home, replace(note, more=more))
+    assert paths(listed("/sitemap.xml")) == ["/a"]
+
+
 def test_a_page_that_is_redirected_is_asked_whether_it_changed_where_it_is_now(site: FakeSite, listed: Listed) -> None:
     site.pages |= {"/sitemap.xml": sitemap({"/a": ""}), "/a": redirect("/b"), "/b": page("B", "Words.", etag='"1"')}
     listed("/sitemap.xml")
@@ -396,7 +427,6 @@ def test_a_stamp_is_relied_on_once_a_later_edit_would_have_another(stamp: str, r
         "/sitemap_index.xml.gz",
         "/sitemap.txt",
         "/sitemap",
-        "/blog/index.json",
     ],
 )
 @pytest.mark.parametrize("kind", ["text/html", "text/plain"])
@@ -408,6 +438,11 @@ def test_a_sitemap_that_answers_something_else_never_becomes_a_page(
     assert (listing.items, listing.complete, len(listing.problems)) == ((), False, 1)
     site.pages[path] = sitemap({"/a": ""})
     assert (paths(listed(path)), listed(path).complete) == (["/a"], True)
+
+
+@pytest.mark.parametrize("path", ["/blog/index.json", "/feed.json", "/news.html"])
+def test_what_has_another_ending_is_no_list_by_its_name(path: str) -> None:
+    assert not is_named_as_list(path)
 
 
 def test_what_was_a_feed_never_becomes_a_page_unless_a_person_says_so(site: FakeSite, listed: Listed) -> None:
