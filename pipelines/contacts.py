@@ -23,11 +23,6 @@ def email_in(text: str) -> str:
     return found[0].rstrip(".") if found else ""
 
 
-def without_emails(text: str, blank: str = "") -> str:
-    """The text with every e-mail address replaced by a blank."""
-    return _EMAIL.sub(blank, text)
-
-
 def link_spans(text: str) -> list[tuple[int, int]]:
     """The spans of the links in order, without a stop at their end; an e-mail address is none."""
     bare = _EMAIL.sub(lambda found: " " * len(found[0]), text)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from config.sources import kind_of
 from pipelines.errors import FootnoteError, RetrievalError
-from pipelines.observe import log
+from pipelines.observe import log, log_failure
 from pipelines.store.database import append_rows, read_rows, reading, translate, writing
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import named_uri
@@ -61,13 +61,16 @@ def open_run(
     try:
         yield run_id
     except BaseException:
-        with suppress(FootnoteError), writing(engine, "closing a run") as connection:
-            counts = counts_by_outcome(connection, [run_id]).get(run_id, {})
-            lasted = func.extract("epoch", func.clock_timestamp() - runs.started_at)
-            stopped = update(ingest_runs).where(runs.id == run_id, runs.state == "running")
-            connection.execute(
-                stopped.values(state="stopped", finished_at=func.clock_timestamp(), seconds=lasted, counts=counts)
-            )
+        try:
+            with writing(engine, "closing a run") as connection:
+                counts = counts_by_outcome(connection, [run_id]).get(run_id, {})
+                lasted = func.extract("epoch", func.clock_timestamp() - runs.started_at)
+                stopped = update(ingest_runs).where(runs.id == run_id, runs.state == "running")
+                connection.execute(
+                    stopped.values(state="stopped", finished_at=func.clock_timestamp(), seconds=lasted, counts=counts)
+                )
+        except FootnoteError as error:
+            log_failure("the run could not be closed", error, run=run_id)
         raise
     finally:
         session.close()

@@ -1,3 +1,4 @@
+import logging
 import os
 import signal
 import time
@@ -130,6 +131,29 @@ def test_a_run_that_an_error_ends_is_stopped_with_what_it_did(folder: Path, sett
     (run,) = list_runs(ingestion.database.engine, 5)
     assert (run["state"], run["counts"]["added"] > 0) == ("stopped", True)
     assert run["seconds"] > 0
+
+
+def test_a_run_that_cannot_be_closed_is_a_warning(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    engine = open_database(settings).engine
+
+    def rename(table: str, to: str) -> None:
+        with engine.begin() as connection:
+            connection.execute(text(f"ALTER TABLE {table} RENAME TO {to}"))
+
+    def fail() -> None:
+        with open_run(engine, ["somewhere"]):
+            rename("ingest_items", "elsewhere")
+            raise ValueError("first")
+
+    logger = logging.getLogger("footnote")
+    logger.addHandler(caplog.handler)
+    try:
+        with pytest.raises(ValueError, match="first"):
+            fail()
+    finally:
+        logger.removeHandler(caplog.handler)
+        rename("elsewhere", "ingest_items")
+    assert "the run could not be closed" in caplog.text
 
 
 def test_a_run_that_is_told_to_stop_is_stopped(folder: Path, settings: Settings) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_DPI, _USUAL_DPI, _MOST_DPI = 70, 150, 1200
+_TRANSPOSE = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # EXIF orientation: the transposition that undoes it
 
 
 def load_image(data: bytes, item: SourceItem, limits: Limits) -> Content:
@@ -70,12 +71,15 @@ def _recognise_pages(data: bytes, name: str, limits: Limits, budget: OcrBudget) 
 
 def _frame(image: "Image", number: int, name: str) -> tuple["Image", float]:
     """(a page of the image, greyscale and upright, its pixels per inch)."""
-    from PIL import ImageOps
+    from PIL import ExifTags, Image
 
     with _pillow_errors(name):
         image.seek(number)
         dpi = float(image.info.get("dpi", (0, 0))[0])
-        return ImageOps.exif_transpose(image).convert("L"), dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
+        grey = image.convert("L")
+        turn = _TRANSPOSE.get(image.getexif().get(ExifTags.Base.Orientation, 1))
+        upright = grey if turn is None else grey.transpose(Image.Transpose(turn))
+        return upright, dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
 
 
 @contextmanager

@@ -82,6 +82,7 @@ _NO_PROSE = frozenset(
     " .class .jar .pyc .wasm .iso .img .db .sqlite .sqlite3 .parquet .pkl .pickle .npy .npz .h5 .pt .onnx .eml .mbox"
     " .ics .vcf .srt .vtt".split()
 )
+_LATEX = (".tex", ".latex", ".ltx")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -112,8 +113,11 @@ def sniff(data: bytes, name: str) -> str:
     if career := career_type(data, suffix):
         return career
     if not mime and (suffix in _NO_PROSE or _is_no_prose(data)):
-        problem = f"{name} is source code, data or markup, which is not read."
-        raise LoadError(problem, hint="Say in sentences what it holds, as Markdown, text or PDF, or export it as .csv.")
+        kind = f"a {suffix} file, " if suffix else ""
+        hint = "Say in sentences what it holds, as Markdown, text or PDF, or export it as .csv."
+        if suffix in _LATEX:
+            hint = "Give the PDF that it makes."
+        raise LoadError(f"{name} is {kind}source code, data or markup, which is not read.", hint=hint)
     return mime or PLAIN
 
 

@@ -227,6 +227,13 @@ def test_exif_orientation_is_undone(held: int) -> None:
     assert upright.size == ((3, 2) if held < 5 else (2, 3))
 
 
+def test_a_turned_picture_with_a_mistyped_tag_is_read() -> None:
+    exif = b"MM\0*\0\0\0\x08\0\x02\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\x01\x31\0\x0b\0\0\0\x01\x3f\x80\0\0\0\0\0\0"
+    buffer = io.BytesIO()
+    Image.new("RGB", (3, 2)).save(buffer, "JPEG", exif=b"Exif\0\0" + exif)
+    assert _frame(Image.open(buffer), 0, "a.jpg")[0].size == (2, 3)
+
+
 def test_an_image_with_too_many_pixels_is_refused(load_bytes, install, monkeypatch) -> None:
     install(tsv("Harbour"))
     data = picture("Harbour")

@@ -89,9 +89,11 @@ def test_an_encoding_that_is_not_sure_is_named_in_the_advice(load_bytes, text: s
     ],
 )
 def test_text_that_is_no_prose_is_refused_with_advice(load_bytes, data: bytes, name: str) -> None:
-    with pytest.raises(LoadError, match=f"{name} is source code, data or markup, which is not read") as caught:
+    _, dot, suffix = name.partition(".")
+    kind = f"a {dot}{suffix} file, " if dot else ""
+    with pytest.raises(LoadError, match=f"{name} is {kind}source code, data or markup, which is not read") as caught:
         load_bytes(data, name)
-    assert caught.value.hint
+    assert ("the PDF that it makes" if suffix == "tex" else "in sentences") in caught.value.hint
 
 
 @pytest.mark.parametrize("data", [b"[x] buy flour\n[ ] bake", b"{a draft}", b"[1] Lind, Tides. [2]"])
