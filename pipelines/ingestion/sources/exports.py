@@ -2,7 +2,7 @@
 
 Nothing in it is trusted: names are never used as paths, sizes are checked before anything is read, archives within
 archives are opened to a depth of three and only where Notion puts its parts and names them so: outside of all folders,
-as those of pages and tables hold attachments.
+as those of pages and tables hold attachments. One that is named as a part in any other folder is a problem.
 """
 
 import lzma
@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from string import hexdigits
 from typing import IO, NamedTuple
@@ -26,6 +27,7 @@ _SUFFIXES = frozenset({".md", ".csv", ".html"})
 _NOT_A_PAGE = "only pages and tables of an export are read"
 _PART = re.compile(r"(?:Export[^/]*|[^/]*Part-\d{1,4})\.zip", re.IGNORECASE)
 _MAX_DEPTH = 3
+_MAX_PART_FOLDERS = 3  # that an archive lies in which may be a part
 _MAX_MEMBERS = 100_000
 _MAX_PAGES = 20_000
 _MAX_BYTES = 4_000_000_000  # of all that is taken, unpacked
@@ -58,9 +60,11 @@ class Export:
         self.skipped: list[Remark] = []
         self._path, self._open = path, ExitStack()
         self._members: dict[str, _Member] = {}
+        self._in_folders: list[str] = []  # places of archives that are named as parts are
         self._seen = self._unpacked = 0
         try:
             self._scan(self._opened(path), 0)
+            self._tell_closed_parts()
         except _ZIP_ERRORS as error:
             self.close()
             reason = error.strerror if isinstance(error, OSError) else None
@@ -122,6 +126,8 @@ class Export:
                 if self._is_sound(place, info):
                     self._scan(self._opened(self._unpack(archive, info)), depth + 1)
             elif suffix not in _SUFFIXES or place in self._members:
+                if place.count("/") <= _MAX_PART_FOLDERS and _PART.fullmatch(place.rpartition("/")[2]):
+                    self._in_folders.append(place)
                 why = "the export holds it twice" if suffix in _SUFFIXES else _NOT_A_PAGE
                 self.skipped.append(Remark(readable_name(place), why))
             else:
@@ -132,6 +138,17 @@ class Export:
                         f"{self._path.name} holds more than {_MAX_PAGES:,} pages and tables.",
                         hint="Export a part of the workspace at a time, or unpack it and name its folders.",
                     )
+
+    def _tell_closed_parts(self) -> None:
+        """Add to the problems the archives that may be parts: those in no folder of a page or table."""
+        folders = {readable_name(page).rpartition(".")[0] for page in self._members}
+        for place in self._in_folders:
+            above = readable_name(place).split("/")[:-1]
+            if folders.isdisjoint(accumulate(above, "{}/{}".format)):
+                closed = (
+                    f"{place} in {self._path.name} may be a part of the export, and is in a folder: it is not opened."
+                )
+                self.problems.append((place, SourceError(closed, hint="Unpack it, or pack it outside of all folders.")))
 
     def _is_sound(self, place: str, info: zipfile.ZipInfo) -> bool:
         """Return True if a member can be read; else add the reason to the problems."""

@@ -131,6 +131,15 @@ def test_an_archive_attached_to_a_page_or_table_of_another_part_is_passed_over(w
     assert (names(listing), passed_over(listing)) == (["Page.html", "Tasks.csv"], list(attached))
 
 
+@pytest.mark.parametrize("folder", ["Export", "Private & Shared/Page"])
+def test_a_part_that_lies_in_a_folder_makes_the_listing_incomplete(folder: str, write: Callable[..., Path]) -> None:
+    part = packed({f"Other {B}.md": "# Other"})
+    listing = list_files(str(write({f"Page {A}.md": "# Page", f"{folder}/Export-Part-1.zip": part})))
+    assert (names(listing), listing.complete) == (["Page.md"], False)
+    ((name, error),) = listing.problems
+    assert (name, "may be a part" in error.message) == (f"{folder}/Export-Part-1.zip", True)
+
+
 def test_an_archive_deep_in_folders_is_no_part(write: Callable[..., Path]) -> None:
     deep = f"{'a/' * 20_000}Export-1.zip"
     listing = list_files(str(write({f"Page {A}.md": "# Page", "a/b/c/d/Export-1.zip": b"x", deep: b"x"})))
