@@ -4,7 +4,7 @@ import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import count, islice, repeat
+from itertools import count, filterfalse, islice, repeat
 from typing import Any
 
 from pipelines.errors import LoadError
@@ -25,6 +25,7 @@ BLOCKS = frozenset(
 )
 OUTSIDE = ("nav", "footer")  # elements beside what a page says
 _UNSEEN = frozenset("title script style template noscript svg iframe select".split())
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LINE_BREAKS = str.maketrans("\r\n\t", "   ")
 _SPAN_DIGITS = 3  # of the rows and columns of a cell, and of the first number of a list
@@ -273,10 +274,12 @@ class _PageWalk:
 
         events = etree.iterwalk(root, events=("start", "end"))
         for event, element in events:
+            is_hidden = _is_hidden(element)
             if event == "end":
-                self._end(element)
+                if not is_hidden:
+                    self._end(element)
                 self._words.append(_one_line(element.tail) if element is not root else "")
-            elif self._start(element):
+            elif not is_hidden and self._start(element):
                 self._words.append(_one_line(element.text))
             else:
                 events.skip_subtree()
@@ -306,7 +309,7 @@ class _PageWalk:
             case "dd":
                 self._items += ["", "-"]
             case "pre":
-                self.rendering.add_code(_text(element).strip("\n"))
+                self.rendering.add_code(_lines(element).strip("\n"))
                 return False
             case "table" if self._tables:
                 self._table(element)
@@ -345,15 +348,19 @@ class _PageWalk:
 
     def _table(self, table: Any) -> None:
         """Add a table; a cell that spans several columns is in the first of them."""
-        for caption in table.iterchildren("caption"):
-            self.rendering.add(" ".join(_text(caption).split()), "caption")
-        rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), table) is table]
+        for caption in filterfalse(_is_hidden, table.iterchildren("caption")):
+            self.rendering.add(" ".join(_lines(caption).split()), "caption")
+        rows = [
+            row
+            for row in filterfalse(_is_hidden, table.iter("tr"))
+            if next(row.iterancestors("table"), table) is table and not _is_hidden(row.getparent())
+        ]
         widest = max((len(row) for row in rows), default=0)  # no cell is wider than that, whatever it states
         cells: list[Cell] = []
         taken: dict[int, int] = {}  # by column, the first row that no cell from above spans
         for number, row in enumerate(rows):
             column = 0
-            for cell in row.iterchildren("td", "th"):
+            for cell in filterfalse(_is_hidden, row.iterchildren("td", "th")):
                 while taken.get(column, 0) > number:
                     column += 1
                 wide = min(_number(cell, "colspan", _SPAN_DIGITS), widest)
@@ -394,8 +401,38 @@ def _is_menu(element: Any) -> bool:
     return len(items) > 1 and all(link and "".join(link.split()) == "".join(text.split()) for link, text in linked)
 
 
+def _is_hidden(element: Any) -> bool:
+    """True if no reader sees an element; a whole page that is hidden is shown by its scripts."""
+    if element.tag in ("html", "body"):
+        return False
+    is_marked = element.get("hidden", "until-found").lower() != "until-found"  # that is shown by a search in the page
+    return is_marked or _HIDDEN.search(element.get("style", "")) is not None
+
+
 def _text(element: Any) -> str:
     return "".join(element.itertext())
+
+
+def _lines(element: Any) -> str:
+    """The text that a reader sees of an element whose line breaks have a meaning, as of code."""
+    from lxml import etree
+
+    parts = [""]
+    events = etree.iterwalk(element, events=("start", "end"))
+    for event, inner in events:
+        is_block = inner.tag in BLOCKS and inner is not element
+        if is_block and not _is_hidden(inner) and parts[-1][-1:] not in ("", "\n"):
+            parts.append("\n")
+        if event == "end":
+            added = inner.tail if inner is not element else ""
+        elif inner.tag in _UNSEEN or _is_hidden(inner):
+            events.skip_subtree()
+            added = ""
+        else:
+            added = "\n" if inner.tag == "br" else inner.text
+        if added:
+            parts.append(added)
+    return "".join(parts)
 
 
 def _number(element: Any, name: str, digits: int) -> int:

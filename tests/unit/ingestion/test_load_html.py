@@ -118,6 +118,51 @@ def test_menus_are_dropped_and_other_elements_are_read(load_bytes, page: str, te
     assert load_bytes(page.encode(), "a.html").text == text
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>a</p><div hidden>x<p>x</p></div><p>b</p>", "a\n\nb"),
+        ("<p>a <b style='display:none'>x</b>b</p>", "a b"),
+        ("<p>a</p><p style='color:red; DISPLAY : None !important'>x</p><p>b</p>", "a\n\nb"),
+        ("<p>a</p><h2 style='Visibility: hidden;'>x</h2><p>b</p>", "a\n\nb"),
+        ("<p>a</p><pre hidden>x</pre><img hidden alt=x><p>b</p>", "a\n\nb"),
+        ("<ol><li>a<li hidden>x<li>b<ul hidden><li>x</ul><li>c</ol>", "1. a\n2. b\n3. c"),
+        (
+            "<table><caption hidden>x</caption><tr><th>a<th hidden>x<tr hidden><td>x<tr><td>b<td hidden>x"
+            "<tbody style=display:none><tr><td>x</table>",
+            "| a |\n| --- |\n| b |",
+        ),
+        ("<table hidden><tr><td>x</table><p>a</p>", "a"),
+        ("<pre>a<span hidden>x</span>b</pre>", "```\nab\n```"),
+        ("<body style='visibility:hidden'><p>a</p><p hidden=until-found>b</p>", "a\n\nb"),
+        ("<p style='display:block; x-display:none'>a</p>", "a"),
+    ],
+)
+def test_what_is_hidden_is_no_text_of_a_page(load_bytes, page: str, text: str) -> None:
+    assert load_bytes(page.encode(), "a.html").text == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a<br>b",
+        "a\nb",
+        "<span>a<br></span><span>b<br></span>",
+        "<code><div>a</div><div>b</div></code>",
+        "<div>a<br></div><div>b\n</div>",
+        "a<div>b</div>",
+        "<div>a</div>b",
+    ],
+)
+def test_lines_of_code_stay_apart(load_bytes, code: str) -> None:
+    assert load_bytes(f"<pre>{code}</pre>".encode(), "a.html").text == "```\na\nb\n```"
+
+
+def test_lines_of_a_caption_stay_apart(load_bytes) -> None:
+    page = b"<table><caption>Line<br>Two</caption><tr><td>a</td></tr></table>"
+    assert load_bytes(page, "a.html").text.startswith("Line Two\n\n")
+
+
 def test_the_declared_encoding_is_used(load_bytes) -> None:
     page = '<meta charset="iso-8859-2"><p>Łódź żyje</p>'.encode("iso-8859-2")
     assert load_bytes(page, "a.html").text == "Łódź żyje"
