@@ -274,12 +274,12 @@ class _PageWalk:
 
         events = etree.iterwalk(root, events=("start", "end"))
         for event, element in events:
-            is_hidden = _is_hidden(element)
+            hidden = is_hidden(element)
             if event == "end":
-                if not is_hidden:
+                if not hidden:
                     self._end(element)
                 self._words.append(_one_line(element.tail) if element is not root else "")
-            elif not is_hidden and self._start(element):
+            elif not hidden and self._start(element):
                 self._words.append(_one_line(element.text))
             else:
                 events.skip_subtree()
@@ -348,19 +348,19 @@ class _PageWalk:
 
     def _table(self, table: Any) -> None:
         """Add a table; a cell that spans several columns is in the first of them."""
-        for caption in filterfalse(_is_hidden, table.iterchildren("caption")):
+        for caption in filterfalse(is_hidden, table.iterchildren("caption")):
             self.rendering.add(" ".join(_lines(caption).split()), "caption")
         rows = [
             row
-            for row in filterfalse(_is_hidden, table.iter("tr"))
-            if next(row.iterancestors("table"), table) is table and not _is_hidden(row.getparent())
+            for row in filterfalse(is_hidden, table.iter("tr"))
+            if next(row.iterancestors("table"), table) is table and not is_hidden(row.getparent())
         ]
         widest = max((len(row) for row in rows), default=0)  # no cell is wider than that, whatever it states
         cells: list[Cell] = []
         taken: dict[int, int] = {}  # by column, the first row that no cell from above spans
         for number, row in enumerate(rows):
             column = 0
-            for cell in filterfalse(_is_hidden, row.iterchildren("td", "th")):
+            for cell in filterfalse(is_hidden, row.iterchildren("td", "th")):
                 while taken.get(column, 0) > number:
                     column += 1
                 wide = min(_number(cell, "colspan", _SPAN_DIGITS), widest)
@@ -401,9 +401,9 @@ def _is_menu(element: Any) -> bool:
     return len(items) > 1 and all(link and "".join(link.split()) == "".join(text.split()) for link, text in linked)
 
 
-def _is_hidden(element: Any) -> bool:
-    """True if no reader sees an element; a whole page that is hidden is shown by its scripts."""
-    if element.tag in ("html", "body"):
+def is_hidden(element: Any) -> bool:
+    """True if no reader sees an element; scripts show a whole page that is hidden, and the panel of a chosen tab."""
+    if element.tag in ("html", "body") or element.get("role") == "tabpanel":
         return False
     is_marked = element.get("hidden", "until-found").lower() != "until-found"  # that is shown by a search in the page
     return is_marked or _HIDDEN.search(element.get("style", "")) is not None
@@ -421,11 +421,11 @@ def _lines(element: Any) -> str:
     events = etree.iterwalk(element, events=("start", "end"))
     for event, inner in events:
         is_block = inner.tag in BLOCKS and inner is not element
-        if is_block and not _is_hidden(inner) and parts[-1][-1:] not in ("", "\n"):
+        if is_block and not is_hidden(inner) and parts[-1][-1:] not in ("", "\n"):
             parts.append("\n")
         if event == "end":
             added = inner.tail if inner is not element else ""
-        elif inner.tag in _UNSEEN or _is_hidden(inner):
+        elif inner.tag in _UNSEEN or is_hidden(inner):
             events.skip_subtree()
             added = ""
         else:

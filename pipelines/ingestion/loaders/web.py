@@ -16,6 +16,7 @@ from pipelines.ingestion.loaders.html import (
     OUTSIDE,
     decode_page,
     is_deeper_than,
+    is_hidden,
     load_html,
     parse_html,
     parse_page,
@@ -232,13 +233,21 @@ def _extract(page: str, url: str, *, precise: bool) -> Any:
 
     dates = {"original_date": True, "extensive_search": False, "max_date": _LAST_DATE}
     try:
-        tree = _with_plain_headings(load_html(page))
+        tree = _with_plain_headings(_with_marked_hidden(load_html(page)))
         return bare_extraction(
             tree, url=url or None, favor_precision=precise, include_comments=False, include_tables=True,
             with_metadata=True, date_extraction_params=dates,
         )  # fmt: skip
     except (*_BROKEN, LxmlError):
         return None
+
+
+def _with_marked_hidden(tree: Any) -> Any:
+    """The page with the mark of what no reader sees that trafilatura goes by."""
+    for element in tree.iter("*") if tree is not None else ():
+        if is_hidden(element):
+            element.set("style", "display:none")
+    return tree
 
 
 def _with_plain_headings(tree: Any) -> Any:

@@ -135,6 +135,7 @@ def test_menus_are_dropped_and_other_elements_are_read(load_bytes, page: str, te
         ("<table hidden><tr><td>x</table><p>a</p>", "a"),
         ("<pre>a<span hidden>x</span>b</pre>", "```\nab\n```"),
         ("<body style='visibility:hidden'><p>a</p><p hidden=until-found>b</p>", "a\n\nb"),
+        ("<p>a</p><div role=tabpanel hidden><p>b</p></div>", "a\n\nb"),
         ("<p style='display:block; x-display:none'>a</p>", "a"),
     ],
 )
