@@ -2,8 +2,8 @@
 
     python -m tests.bench.capacity ../blog_18f --nodes 10000 --vectors 100000
 
-The corpus of `tests.bench.search` gives the bytes of a node in each table, in the BM25 index and in the memory of a
-process. An HNSW index over that many perturbed vectors of it gives the time of building, which grows with n log n, its
+The corpus of `tests.bench.search` gives the bytes of a node in each table and in the files of the BM25
+index. An HNSW index over that many perturbed vectors of it gives the time of building, which grows with n log n, its
 size, its speed and its recall@10 against exact search. Embedding is timed on all cores.
 """
 
@@ -20,6 +20,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, text
 from config.settings import get_settings
 from pipelines.query.engine import QueryEngine
 from pipelines.store.database import append_rows
+from pipelines.store.vector_store import snapshot_folder
 from pipelines.types import Filters
 from tests.bench import arguments, show
 from tests.bench.search import corpus_engine
@@ -33,19 +34,15 @@ _ROWS, _EMBEDDED = 10_000, 1_000
 
 
 def bytes_of_a_node(engine: QueryEngine) -> dict[str, float]:
-    """By part of the database, and of a process, the bytes that a node has there."""
+    """By part of the database, and in the BM25 files that each process maps, the bytes that a node has there."""
     table, count = engine.store.table, engine.store.count()
     names = {"nodes": f"data_{table}", "vectors and their index": f"{table}_windows", "words": "lexical_segments"}
     with engine.database.engine.connect() as connection:
         sizes = {part: connection.execute(text(_TABLES), {"name": name}).scalar_one() for part, name in names.items()}
-    before = _resident()
-    engine.indexes.current("owner").search(["capacity"], _K)
-    return {part: size / count for part, size in sizes.items()} | {"BM25 in memory": (_resident() - before) / count}
-
-
-def _resident() -> int:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * 4096
+    engine.indexes.current("owner")
+    folder = snapshot_folder(engine.settings, engine.database, engine.store)
+    sizes["BM25 files"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return {part: size / count for part, size in sizes.items()}
 
 
 def embedded_each_second(engine: QueryEngine, texts: Sequence[str]) -> float:
@@ -94,7 +91,7 @@ def measure_index(connection: Connection, vectors: NDArray[np.float32]) -> dict[
 
 def foreseen(each: dict[str, float], rate: float, index: dict[str, float], vectors: int) -> list[dict[str, Any]]:
     """A row for each number of nodes."""
-    disk = sum(size for part, size in each.items() if part != "BM25 in memory")
+    disk = sum(each.values())
     slope = index["seconds"] / (vectors * math.log2(vectors))
     return [
         {
@@ -102,7 +99,7 @@ def foreseen(each: dict[str, float], rate: float, index: dict[str, float], vecto
             "documents": f"{nodes // _NODES_OF_A_DOCUMENT:,}",
             "disk, GB": round(nodes * disk / 1e9, 1),
             "memory of Postgres for the vector index, GB": round(nodes * index["bytes"] / 1e9, 2),
-            "memory of each process for BM25, GB": round(nodes * each["BM25 in memory"] / 1e9, 2),
+            "BM25 files, which each process maps, GB": round(nodes * each["BM25 files"] / 1e9, 2),
             "embedding here, hours": round(nodes / rate / 3600, 1),
             "building the vector index here, hours": round(slope * nodes * math.log2(nodes) / 3600, 2),
             "embedding by a service, dollars": round(nodes * _TOKENS_OF_A_NODE * _PRICE / 1e6, 2),
