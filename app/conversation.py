@@ -114,7 +114,7 @@ class Exchange:
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """What its sources disagree about."""
+        """The disagreements of its sources."""
         return self.answer.conflicts if self.answer else ()
 
     @property

@@ -130,7 +130,7 @@ class Door:
         return self._engine.stored_questions(self.audience)
 
     def persona(self) -> PersonaSettings:
-        """Whose documents these are: as set, as stored, or by the only person whom the documents name."""
+        """The person whose documents these are: as set, as stored, or by the only person whom the documents name."""
         return self._engine.persona(self.audience)
 
     def pack(self, answer: Answer, history: Sequence[Turn], filters: Filters, *, streamed: bool = True) -> Pack:

@@ -78,7 +78,7 @@ def tolerating(what: str) -> Iterator[None]:
 
 
 def read_once(name: str, of: str, read: Callable[[], _Read], without: _Read) -> _Read:
-    """What was read under this name, read again where it is of something else; `without` where it cannot be read."""
+    """The value read under this name, read again where it is of something else; `without` where it cannot be read."""
     known: tuple[str, _Read] | None = st.session_state.get(name)
     if known is None or known[0] != of:
         known = of, without
@@ -104,7 +104,7 @@ def clear() -> None:
 
 
 def holder() -> Holder:
-    """Who has the conversations of this session: the owner, or a visitor's browser by the key in its cookie.
+    """The holder of this session's conversations: the owner, or a visitor's browser by the key in its cookie.
 
     The cookie is set by the page (`draft.js`); a browser that keeps none is another visitor after each load.
     """

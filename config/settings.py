@@ -348,7 +348,7 @@ class AnswerSettings(_Stage):
 
 
 class PersonaSettings(_Stage):
-    """Whose documents these are: the voice of answers and abstentions, and the face of the chat.
+    """The person whose documents these are: the voice of answers and abstentions, and the face of the chat.
 
     The page Persona of the chat stores the same; what is set here outranks it.
     """

@@ -59,4 +59,4 @@ def evaluate_and_keep(settings: Settings, kept_in: Engine, sample: Path, on_prog
     try:
         keep_report(kept_in, dataset, evaluate_answers(engine, topics, {SYSTEM: {}}, on_progress=on_progress))
     finally:
-        engine.database.engine.dispose()
+        engine.close()

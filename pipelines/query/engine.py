@@ -235,7 +235,7 @@ class QueryEngine(BaseQueryEngine):
         yield answer
 
     def persona(self, audience: Audience | None = None) -> PersonaSettings:
-        """Whose documents these are: as set, as stored, or by the only person whom the documents name.
+        """The person whose documents these are: as set, as stored, or by the only person whom the documents name.
 
         Raises:
             ServiceUnavailable: If the database cannot be read.

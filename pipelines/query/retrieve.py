@@ -17,7 +17,7 @@ from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from pipelines.errors import FootnoteError, ModelError, RetrievalError
-from pipelines.query.fuse import Ranked, with_nodes
+from pipelines.query.fuse import Ranked, RankingRetriever, with_nodes
 from pipelines.query.question.language import question_stems, question_terms
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
@@ -113,9 +113,7 @@ class DenseRetriever(BaseRetriever):
         self._whiten = whiten
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        with self._store.read_snapshot():
-            ranked = self.rank(query_bundle)
-            return with_nodes(ranked, _copies(self.nodes([node_id for node_id, _ in ranked])))
+        return _stored_hits(self, self._store, query_bundle)
 
     def rank(self, query_bundle: QueryBundle) -> Ranked:
         """The ids of these nodes with their scores."""
@@ -144,9 +142,14 @@ class DenseRetriever(BaseRetriever):
         return scores
 
 
-def _copies(nodes: Mapping[str, BaseNode]) -> Mapping[str, BaseNode]:
-    """Nodes that a program may edit: those of the store are kept for the next question."""
-    return {node_id: node.model_copy(deep=True) for node_id, node in nodes.items()}
+def _stored_hits(leg: RankingRetriever, store: NodeReader, query: QueryBundle) -> list[NodeWithScore]:
+    """The hits of one state of the corpus, as copies that a program may edit: the store keeps its nodes for the next
+    question.
+    """
+    with store.read_snapshot():
+        ranked = leg.rank(query)
+        nodes = leg.nodes([node_id for node_id, _ in ranked])
+        return with_nodes(ranked, {node_id: node.model_copy(deep=True) for node_id, node in nodes.items()})
 
 
 @dataclass
@@ -241,9 +244,7 @@ class SparseRetriever(BM25Retriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if isinstance(self._store, NodesInMemory):
             return with_nodes(ranked := self.rank(query_bundle), self.nodes([node_id for node_id, _ in ranked]))
-        with self._store.read_snapshot():
-            ranked = self.rank(query_bundle)
-            return with_nodes(ranked, _copies(self.nodes([node_id for node_id, _ in ranked])))
+        return _stored_hits(self, self._store, query_bundle)
 
     def rank(self, query_bundle: QueryBundle) -> Ranked:
         """The ids of these nodes with their scores."""

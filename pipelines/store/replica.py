@@ -14,7 +14,7 @@ from pipelines.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """What a replica lacks: changes of the corpus, and the seconds since the first of them (0 if there is none)."""
+    """The changes of the corpus that a replica lacks, and the seconds since the first of them (0 if there is none)."""
 
     changes: int
     seconds: float
@@ -51,7 +51,7 @@ def database_to_read(settings: Settings, database: Database) -> Database:
 
 
 def lag(database: Engine, replica: Engine) -> Lag:
-    """What the replica lacks of the database now.
+    """The changes of the database that the replica lacks now.
 
     Raises:
         ServiceUnavailable: If one of them cannot be reached.

@@ -16,7 +16,7 @@ _DATES = ("published_at", "modified_at", "ingested_at")
 
 
 def changes_of(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
-    """What a run changed, a row a document, the newest change first.
+    """The changes of a run, a row a document, the newest change first.
 
     Each has the document's `document_id` and `outcome` in the run; `version`, the id of the version that the run kept
     (None if there was none or it was equal, 0 if no versions are kept); `kept` and `stored`, None where that version

@@ -99,7 +99,7 @@ def _sentences(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int, str
 
 
 def _stated(words: str, *, first: bool, licensing: bool) -> str:
-    """What a sentence states by its first words or by its form; empty for others."""
+    """The kind of detail that a sentence states by its first words or by its form; empty for others."""
     lists, folded = word_lists("readme"), fold(words)
     head, tokens = fold(words.partition(":")[0]).strip(_EDGES), [token.strip(_EDGES) for token in folded.split()]
     is_labelled = ":" in words and not head.count(" ")

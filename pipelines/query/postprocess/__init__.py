@@ -1,7 +1,8 @@
 """The node postprocessors of a search, in the order in which they are applied."""
 
+from collections.abc import Callable
 from datetime import date
-from typing import Any
+from functools import partial
 
 from config.settings import FactorSettings, Settings
 from pipelines.query.postprocess.boost import (
@@ -30,16 +31,16 @@ def build_factors(settings: Settings, intent: QueryIntent, observer: Observer, *
     by_year = options.year != 1 and analysis.years == "boost" and bool(intent.years)
     by_section, by_name = options.section != 1 and bool(intent.sections), options.named != 1 and bool(intent.documents)
     by_recency = intent.recent if options.recency == "asked" else options.recency != "off"
-    parts: list[tuple[object, type[Postprocessor], dict[str, Any]]] = [
-        (by_category, CategoryBoost, {"asked": intent.categories, "table": table}),
-        (by_recency, RecencyBoost, {"today": today}),
-        (by_year, YearBoost, {"asked": intent.years, "factor": options.year}),
-        (options.quality, QualityBoost, {}),
-        (by_section, SectionBoost, {"asked": intent.sections, "factor": options.section}),
-        (by_name, NamedDocumentBoost, {"named": intent.documents, "factor": options.named}),
-        (options.rerank, Rerank, {"named": options.rerank, "candidates": options.rerank_candidates}),
+    parts: list[tuple[object, Callable[..., Postprocessor]]] = [
+        (by_category, partial(CategoryBoost, asked=intent.categories, table=table)),
+        (by_recency, partial(RecencyBoost, today=today)),
+        (by_year, partial(YearBoost, asked=intent.years, factor=options.year)),
+        (options.quality, QualityBoost),
+        (by_section, partial(SectionBoost, asked=intent.sections, factor=options.section)),
+        (by_name, partial(NamedDocumentBoost, named=intent.documents, factor=options.named)),
+        (options.rerank, partial(Rerank, named=options.rerank, candidates=options.rerank_candidates)),
     ]
-    return [part(observer=observer, **given) for is_on, part, given in parts if is_on]
+    return [build(observer=observer) for is_on, build in parts if is_on]
 
 
 def build_cuts(
@@ -53,10 +54,11 @@ def build_cuts(
 ) -> list[Postprocessor]:
     """The cuts that are switched on, down to `top_n`; `families` are those of near-duplicates."""
     named, among = intent.documents, _CROWD * top_n
-    parts: list[tuple[object, type[Postprocessor], dict[str, Any]]] = [
-        (settings.min_score, MinScore, {"least": settings.min_score, "similarity": similarity}),
-        (settings.duplicates, DuplicateFilter, {"families": families}),
-        (settings.per_document, DocumentQuota, {"per_document": settings.per_document, "among": among, "named": named}),
-        (True, TopN, {"top_n": top_n, "named": named}),
+    quota = partial(DocumentQuota, per_document=settings.per_document, among=among, named=named)
+    parts: list[tuple[object, Callable[..., Postprocessor]]] = [
+        (settings.min_score > 0, partial(MinScore, least=settings.min_score, similarity=similarity)),
+        (settings.duplicates, partial(DuplicateFilter, families=families)),
+        (settings.per_document > 0, quota),
+        (True, partial(TopN, top_n=top_n, named=named)),
     ]
-    return [part(observer=observer, **given) for is_on, part, given in parts if is_on]
+    return [build(observer=observer) for is_on, build in parts if is_on]
