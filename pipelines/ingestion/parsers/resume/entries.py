@@ -159,6 +159,8 @@ def _naming_lines_above(lines: Sequence[DatedLine], anchor: int, anchors: frozen
             continue
         if before in anchors or not one.named or one.line.kind in ("bullet", "more") or len(found) == _MAX_HEAD_LINES:
             break
+        if before - 1 in anchors and all(is_place(part.words) for part in one.parts):
+            break  # the place of the entry above
         found.append(before)
     return found
 
