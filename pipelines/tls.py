@@ -3,6 +3,7 @@
 import os
 import ssl
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from pipelines.errors import ConfigError
@@ -33,17 +34,24 @@ def environment_ca_file() -> Path | None:
     return _usable("SSL_CERT_FILE", os.environ.get("SSL_CERT_FILE", ""))
 
 
-def ssl_context(ca_file: str, usual: Callable[[], ssl.SSLContext]) -> ssl.SSLContext | None:
-    """Return a context with the authorities of the setting beside those of `usual`; None if the setting is empty.
+def ssl_context(ca_file: str, usual: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+    """Return a context with the authorities of the setting beside those of `usual`, shared until a file changes.
 
     Raises:
         ConfigError: As `checked_ca_file`.
     """
+    import certifi  # what `usual` reads
+
     path = checked_ca_file(ca_file)
-    if path is None:
-        return None
-    context = usual()
-    context.load_verify_locations(path)
+    read = (certifi.where(), os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", ""), path or "")
+    return _context(usual, path, *((each, _stamp(Path(each))) for each in read))
+
+
+@lru_cache(maxsize=8)
+def _context(usual: Callable[[], ssl.SSLContext], path: Path | None, *_: object) -> ssl.SSLContext:
+    context = usual()  # the authorities of a system take 20 ms to read
+    if path:
+        context.load_verify_locations(path)
     return context
 
 
@@ -55,7 +63,21 @@ def is_untrusted(error: object) -> bool:
 def _usable(variable: str, written: str) -> Path | None:
     if not written:
         return None
-    path = Path(written)
+    _check(variable, Path(written), _stamp(Path(written)))
+    return Path(written)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file does; nothing if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@lru_cache(maxsize=8)
+def _check(variable: str, path: Path, _: object) -> None:
     named = f"{variable} names {path}, which"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
@@ -67,4 +89,3 @@ def _usable(variable: str, written: str) -> Path | None:
         raise ConfigError(f"{named} cannot be read: {why}.", hint=_HINT) from error
     if not context.cert_store_stats()["x509"]:
         raise ConfigError(f"{named} holds no certificate.", hint=_HINT)
-    return path

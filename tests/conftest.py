@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait for one a
 
 import psycopg2
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings as searches
-from sqlalchemy import make_url
+from sqlalchemy import Engine, make_url
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
+from sqlalchemy.util import LRUCache
 
 from config.settings import EmbeddingSettings, Settings, get_settings
 from pipelines.store import database as store_database
@@ -74,6 +79,18 @@ def _no_settings_of_another_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     _forget_settings(monkeypatch)
     yield
     get_settings.cache_clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _statements_and_commands_are_compiled_once() -> Iterator[None]:
+    """The engines of all tests share what SQLAlchemy compiles, and every command line what Typer builds."""
+    compiled = LRUCache(10_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "_compiled_cache", property(lambda _: compiled, lambda *_: None), raising=False)
+        patch.setattr(PGDialect_psycopg2, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(PGDialect_psycopg2, "__hash__", lambda one: hash(type(one)))
+        patch.setattr(typer.testing, "_get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture(scope="session")

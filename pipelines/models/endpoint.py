@@ -78,17 +78,16 @@ class Endpoint:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def client_of(endpoint: Endpoint) -> httpx.Client | None:
-    """A client that also trusts the authorities of FOOTNOTE_CA_FILE; None without that file, for OpenAI's own client.
+def client_of(endpoint: Endpoint) -> httpx.Client:
+    """A client that also trusts the authorities of FOOTNOTE_CA_FILE.
 
     Raises:
         ConfigError: If that file, or SSL_CERT_FILE, cannot be used.
     """
-    trusted = _authorities(endpoint)
-    return _Client(verify=trusted) if trusted else None
+    return _Client(verify=_authorities(endpoint))
 
 
-def _authorities(endpoint: Endpoint) -> ssl.SSLContext | None:
+def _authorities(endpoint: Endpoint) -> ssl.SSLContext:
     environment_ca_file()
     return ssl_context(endpoint.ca_file, httpx.create_ssl_context)
 
@@ -148,7 +147,7 @@ def cancellable_client(endpoint: Endpoint) -> httpx.Client:
     Raises:
         ConfigError: If FOOTNOTE_CA_FILE, or SSL_CERT_FILE, cannot be used.
     """
-    return _Client(verify=_authorities(endpoint) or True, limits=httpx.Limits(max_keepalive_connections=0))
+    return _Client(verify=_authorities(endpoint), limits=httpx.Limits(max_keepalive_connections=0))
 
 
 class _Client(openai.DefaultHttpxClient):

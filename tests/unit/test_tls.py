@@ -175,8 +175,19 @@ def test_a_list_of_what_was_revoked_is_no_certificate(authority: Authority, tmp_
 
 def test_verification_stays_as_strict_as_it_was(authority: Authority) -> None:
     made = ssl_context(f" {authority.path}", ssl.create_default_context)
-    assert made is not None
     assert (made.verify_mode, made.check_hostname) == (ssl.CERT_REQUIRED, True)
     usual = ssl.create_default_context().cert_store_stats()["x509"]
     assert made.cert_store_stats()["x509"] == usual + 1
-    assert ssl_context(" ", ssl.create_default_context) is None
+    assert ssl_context(" ", ssl.create_default_context).cert_store_stats()["x509"] == usual
+
+
+def test_a_file_that_was_replaced_is_read_again(authority: Authority, tmp_path: Path) -> None:
+    path = tmp_path / "authorities.pem"
+    path.write_bytes(authority.path.read_bytes())
+    made = ssl_context(str(path), ssl.create_default_context)
+    assert ssl_context(str(path), ssl.create_default_context) is made
+    path.write_bytes(authority.path.read_bytes() * 2)
+    assert ssl_context(str(path), ssl.create_default_context) is not made
+    path.write_text("no certificate")
+    with pytest.raises(ConfigError, match="holds no certificate"):
+        ssl_context(str(path), ssl.create_default_context)

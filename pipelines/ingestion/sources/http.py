@@ -198,7 +198,7 @@ class JsonClient(ABC):
             token = {"Authorization": f"{self.scheme} {secret}"} if secret else {}
             context = ssl_context(self._ca_file, httpx.create_ssl_context)
             self._opened = httpx.Client(
-                verify=context or True, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.headers, **token}
+                verify=context, timeout=_TIMEOUT, headers={"User-Agent": "Footnote", **self.headers, **token}
             )
         return self._opened
 
