@@ -1,5 +1,6 @@
 """The worker: a process beside the chat that does the jobs of the database, one after the other."""
 
+import gc
 import os
 import signal
 import socket
@@ -172,6 +173,7 @@ def main() -> None:
             continue
         worker.work(stop)
         worker.close()
+    gc.freeze()  # the interpreter would look through everything once more before it goes
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from typing import Any, Literal
 from tests.loopback import Loopback
 
 Kind = Literal[
-    "status", "garbage", "page", "count", "dimension", "nan", "shuffled", "empty", "cut", "drop", "slow", "error"
-]
+    "status", "garbage", "page", "count", "dimension", "nan", "shuffled", "empty", "cut", "drop", "slow", "error",
+    "stall",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Fault:
         kind: `status` answers with `status`; `garbage` with text that is not JSON, `page` with a web page; `count`,
             `dimension` and `nan` with wrong vectors; `shuffled` with the right vectors in another order; `empty` with
             a completion without words; `cut` ends a stream cleanly after `after` pieces, `drop` breaks the connection
-            there, `error` sends an error in the stream there; `slow` waits `seconds` first.
+            there, `error` sends an error in the stream there, `stall` waits `seconds` there; `slow` waits them first.
         retry_after: The header of that name, for `status`.
         message: What the error says; `{key}` stands for the key that the client sent.
     """
@@ -166,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if fault.kind == "error":
                     self._event(json.dumps({"error": {"message": fault.message, "code": 502}}))
                 break
-            time.sleep(self.fake.pause)
+            time.sleep(fault.seconds if fault and fault.kind == "stall" and index == fault.after else self.fake.pause)
             self._event(json.dumps(chunk))
         else:
             self._event("[DONE]")

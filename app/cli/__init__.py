@@ -1,5 +1,6 @@
 """The `footnote` command: a thin shell over pipelines. Heavy imports live inside the commands."""
 
+import gc
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -85,6 +86,7 @@ def main() -> NoReturn:
         sys.exit(exit_code(error))
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is registered for the exit takes a moment, and is done
+        gc.freeze()  # the interpreter would look through everything once more before it goes
     sys.exit(0)
 
 

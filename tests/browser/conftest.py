@@ -16,7 +16,9 @@ from typing import TextIO
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.conftest import open_folder
+from config.settings import Settings
+from pipelines.ingestion.run import ingest
+from tests.conftest import MakeSettings, open_folder
 from tests.guard import guarded_environment, read_log
 
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
@@ -102,7 +104,7 @@ def read_address(output: TextIO, errors: Path) -> str:
     raise AssertionError(f"the chat did not start: {errors.read_text()}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A headless Chromium; it ends with its tests, because Playwright keeps an event loop running in this thread."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -115,7 +117,7 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     """A profile of the browser, which keeps Streamlit's scripts from one page to the next."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
@@ -149,21 +151,31 @@ Serve = Callable[..., tuple[str, subprocess.Popen[str]]]
 
 
 @pytest.fixture
-def serve() -> Iterator[Serve]:
-    """Starts the chat as `serving` does, for one test."""
+def serve(make_settings: MakeSettings) -> Iterator[Serve]:
+    """Starts the chat on a database of the test's own, as `serving` does."""
+    with serving(make_settings()) as start:
+        yield start
+
+
+@pytest.fixture
+def serve_alone() -> Iterator[Serve]:
+    """Starts the chat with a Postgres of its own, as `serving` does."""
     with serving() as start:
         yield start
 
 
 @contextmanager
-def serving() -> Iterator[Serve]:
-    """Starts the chat on a database of its own, on the same port every time, with a document of `text`.
+def serving(settings: Settings | None = None) -> Iterator[Serve]:
+    """Starts the chat, on the same port every time, over a document of `text` if one is given.
 
-    `more` are settings of the environment.
+    `settings` are whose database it has, else it has a Postgres of its own; `more` are settings of the environment.
     """
-    home = open_folder("footnote-uploads-")
+    home = open_folder("footnote-served-")
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FOOTNOTE_HOME": str(home / "var")}
     environment |= {"FOOTNOTE_EMBEDDING__PROVIDER": "hashed", "FOOTNOTE_INGESTION__EXECUTOR": "here"}
+    if settings:
+        assert settings.database_url
+        environment |= {"FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": settings.database_url.get_secret_value()}
     started: list[subprocess.Popen[str]] = []
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -171,9 +183,9 @@ def serving() -> Iterator[Serve]:
 
     def start(*options: str, text: str = "", name: str = "note.md", **more: str) -> tuple[str, subprocess.Popen[str]]:
         if text:
+            assert settings
             (home / name).write_text(text)
-            subprocess.run([sys.executable, "-m", "footnote", "ingest", str(home / name)], env=environment,
-                           check=True, capture_output=True, timeout=60)  # fmt: skip
+            ingest(settings, [str(home / name)])
         with (home / "chat.log").open("a") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", "footnote", "chat", "--headless", "--port", str(port), *options],

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import CORPUS, Serve
 from tests.browser.test_chat import BUILT, _ask
-from tests.fake_openai import FakeOpenAI
+from tests.fake_openai import FakeOpenAI, Fault
 
 BOX = "stChatInputTextArea"
 
@@ -92,7 +92,8 @@ def test_a_lost_connection_is_said_in_a_line_and_the_question_in_hand_is_asked_a
         page = browser.new_page()
         page.goto(url)
         _ask(page, "Who built the anagama kiln?")
-        model.pause = 0.5  # a word: the first sentence is shown while the second one comes
+        model.pause = 0.1  # a word
+        model.fail(Fault("stall", after=20, seconds=60))  # the first sentence is shown, the second one not whole
         box = page.get_by_test_id(BOX)
         box.fill("When was the anagama kiln built?")
         box.press("Enter")

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Serve, serving
 from tests.browser.test_accessibility import findings
 from tests.browser.test_chat import _ask as ask
+from tests.conftest import MakeSettings
 
 TEXT = "# The kiln at Dunsyre\n\nThe anagama kiln was built in 2014 by Ruth Aldous. It is fired twice a year.\n"
 
@@ -35,9 +36,9 @@ def site(pages: Path) -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def visited(site: int) -> Iterator[str]:
+def visited(site: int, stock: MakeSettings) -> Iterator[str]:
     """The address of a visitor's chat, which the site may show in a frame."""
-    with serving() as serve:
+    with serving(stock()) as serve:
         yield serve("--visitor", text=TEXT, FOOTNOTE_CHAT__FRAME_ANCESTORS=f'["http://localhost:{site}"]')[0]
 
 

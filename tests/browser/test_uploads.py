@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -33,9 +32,9 @@ def upload(serve: Serve, page: Page, folder: Path, files: int) -> tuple[str, sub
     return url, process
 
 
-def test_uploads_survive_page_changes_and_a_killed_server(serve: Serve, browser: Browser, tmp_path: Path) -> None:
+def test_uploads_survive_page_changes_and_a_killed_server(serve_alone: Serve, browser: Browser, tmp_path: Path) -> None:
     page = browser.new_page()
-    _, process = upload(serve, page, tmp_path, FILES)
+    _, process = upload(serve_alone, page, tmp_path, FILES)
 
     page.get_by_role("link", name="Chat").click()
     box = page.get_by_test_id("stChatInputTextArea")
@@ -46,8 +45,7 @@ def test_uploads_survive_page_changes_and_a_killed_server(serve: Serve, browser:
     place, answer = page.url, page.locator(".fn-prose").inner_text()
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    time.sleep(0.5)
-    serve()
+    serve_alone()
     page.goto(place)
     expect(page.locator(".fn-prose")).to_have_text(answer, use_inner_text=True)
     page.close()

@@ -1,14 +1,18 @@
 """The notebooks of docs/notebooks, run from top to bottom as they stand."""
 
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 from tests.conftest import MakeSettings
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
+NO_HISTORY = {"HistoryManager": {"enabled": False}}
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
@@ -18,7 +22,7 @@ def test_there_are_the_four_that_the_index_names() -> None:
     assert all(f"(notebooks/{path.name})" in index for path in NOTEBOOKS)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the kernel's own packages
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of IPython's own packages
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_from_top_to_bottom(
     path: Path, make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
@@ -28,9 +32,18 @@ def test_a_notebook_runs_from_top_to_bottom(
     monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
     monkeypatch.setenv("FOOTNOTE_HOME", str(settings.home))
     monkeypatch.setenv("FOOTNOTE_EMBEDDING__PROVIDER", "hashed")
-    monkeypatch.setenv("PYTHONPATH", str(FOLDER.parents[1]))
+    monkeypatch.chdir(settings.home)
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "committed without outputs"
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute(cwd=str(settings.home))
-    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    assert any("text/html" in output.get("data", {}) for output in shown)
+    shell = InteractiveShell.instance(user_module=ModuleType("notebook"), config=Config(NO_HISTORY))
+    shown = []
+    try:
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                with capture_output() as printed:
+                    result = shell.run_cell(cell.source)
+                result.raise_error()
+                shown += [*(each.data for each in printed.outputs), shell.display_formatter.format(result.result)[0]]
+    finally:
+        InteractiveShell.clear_instance()
+    assert any("text/html" in each for each in shown)

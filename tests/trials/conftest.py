@@ -1,3 +1,3 @@
 """The browser and the servers of the browser tests, for the trials."""
 
-from tests.browser.conftest import browser, live_chat, serve  # noqa: F401
+from tests.browser.conftest import browser, live_chat, serve_alone  # noqa: F401

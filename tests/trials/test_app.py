@@ -11,9 +11,9 @@ from tests.browser.test_uploads import upload
 _FIRST_PAINT = "performance.getEntriesByType('paint')[0].startTime"
 
 
-def test_a_hundred_and_fifty_uploads_are_accounted_for(serve: Serve, browser: Browser, tmp_path: Path) -> None:
+def test_a_hundred_and_fifty_uploads_are_accounted_for(serve_alone: Serve, browser: Browser, tmp_path: Path) -> None:
     page = browser.new_page()
-    upload(serve, page, tmp_path, 150)
+    upload(serve_alone, page, tmp_path, 150)
     page.close()
 
 
