@@ -1,6 +1,7 @@
 """The `footnote` command: a thin shell over pipelines. Heavy imports live inside the commands."""
 
 import gc
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -70,6 +71,8 @@ def main() -> NoReturn:
     """Run the command line; errors become one sentence and the exit code that DESIGN.md gives them."""
     from pipelines.errors import FootnoteError
 
+    # Threads of numpy's products wait for one another busily on a machine that does something else, too.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     in_parts = any(sys.argv[1 : 1 + len(verb)] == list(verb) for verb in _IN_PARTS)
     stopped = ending_well(STOPPED if in_parts else STOPPED_WHOLE)
     try:

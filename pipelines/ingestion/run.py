@@ -46,12 +46,17 @@ from pipelines.store.database import Database, open_database, reading
 from pipelines.store.documents import StoredDocument
 from pipelines.store.embedding_models import model_to_use
 from pipelines.store.fetch_cache import forget_fetched, recall_listings, remember_listing
-from pipelines.store.lexical_snapshots import LexicalIndexes
+from pipelines.store.index_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
 from pipelines.store.originals import named_place
 from pipelines.store.runs import FailedDocument, current_failures, finish_run, open_run, settle_failures
 from pipelines.store.schema import documents
-from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_store
+from pipelines.store.vector_store import (
+    FootnoteVectorStore,
+    build_lexical_indexes,
+    build_vector_indexes,
+    build_vector_store,
+)
 from pipelines.types import EmbeddingIdentity, IngestItem, IngestReport, RunKind
 
 Progress = Callable[[int, int, IngestItem], None]
@@ -234,6 +239,7 @@ class Ingestion:
             indexed = background.submit(make_vector_index, self.database.engine, self.store.table, self.store.dimension)
             if any(item.outcome not in ("unchanged", "failed") for item in items):
                 self.indexes.refresh("owner")
+                build_vector_indexes(self.settings, self.database, self.store).prepare("owner")
             indexed.result()
         report = IngestReport(
             run_id,

@@ -19,14 +19,15 @@ from pipelines.store.database import Database
 from pipelines.store.embedding_models import ActiveModel, active_model, active_since, model_to_use, prevent_drop
 from pipelines.store.embedding_statistics import EmbeddingStatistics, saved_statistics
 from pipelines.store.facts import read_facts
+from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
 from pipelines.store.known_names import NameIndex, read_name_index
-from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_table import node_table
 from pipelines.store.questions import StoredQuestion, read_questions
 from pipelines.store.read_snapshot import KeptByMark, ReadSnapshot
 from pipelines.store.vector_store import (
     FootnoteVectorStore,
     build_lexical_indexes,
+    build_vector_indexes,
     build_vector_store,
     snapshot_folder,
 )
@@ -40,6 +41,7 @@ class ModelIndex:
     identity: EmbeddingIdentity
     store: FootnoteVectorStore
     indexes: LexicalIndexes
+    vectors: VectorIndexes
     spaces: KeptByMark[EmbeddingStatistics | None]
     names: KeptByMark[NameIndex]
     careers: KeptByMark[StatedCareers]
@@ -70,6 +72,7 @@ def build_model_index(
         identity=model,
         store=store,
         indexes=build_lexical_indexes(settings, database, store, folder),
+        vectors=build_vector_indexes(settings, database, store, folder),
         spaces=KeptByMark(partial(saved_statistics, folder, store.some_vectors, store.version)),
         names=KeptByMark(partial(read_name_index, store)),
         careers=KeptByMark(lambda audience: StatedCareers(read_facts(store, Filters(), audience))),

@@ -50,8 +50,8 @@ from pipelines.store.added_nodes import restored
 from pipelines.store.database import Database, open_database
 from pipelines.store.documents import DocumentLinks
 from pipelines.store.facts import stated_people
+from pipelines.store.index_snapshots import LexicalIndexes
 from pipelines.store.known_names import only_person
-from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.persona import read_persona
 from pipelines.store.query_log import fingerprint, save_query
 from pipelines.store.questions import StoredQuestion, read_questions

@@ -22,8 +22,8 @@ from pipelines.query.question.language import question_stems, question_terms
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
+from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment, with_pairs
-from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import node_terms
 from pipelines.types import Audience, Filters
@@ -88,15 +88,15 @@ class QueryEmbedder:
 class DenseRetriever(BaseRetriever):
     """The nodes whose vectors are nearest to the question's, best first; scores in -1..1.
 
-    `look` nodes are examined by the vector index. `whiten` changes the question's vector before it is compared. The
-    observer learns the similarity of each scored node to what the embedder says is asked.
+    `look` nodes are examined by the HNSW index of a large corpus. `whiten` changes the question's vector before it is
+    compared. The observer learns the similarity of each scored node to what the embedder says is asked.
     """
 
     name: ClassVar[str] = "dense"
 
     def __init__(
         self,
-        store: NodeReader,
+        vectors: VectorIndexes,
         embedder: QueryEmbedder,
         scope: SearchScope = _ALL_NODES,
         *,
@@ -106,7 +106,8 @@ class DenseRetriever(BaseRetriever):
     ) -> None:
         super().__init__()
         self.similarity_top_k = similarity_top_k
-        self._store = store
+        self._store = vectors.corpus
+        self._vectors = vectors
         self._embedder = embedder
         self._scope = scope
         self._look = look
@@ -119,7 +120,7 @@ class DenseRetriever(BaseRetriever):
         """The ids of these nodes with their scores."""
         vector, scope = self._embedder.vector(query_bundle), self._scope
         with scope.observer.stage("dense"):
-            return self._store.nearest(
+            return self._vectors.nearest(
                 self._whiten(vector), self.similarity_top_k, look=self._look,
                 filters=scope.filters, audience=scope.audience,
             )  # fmt: skip
@@ -136,7 +137,7 @@ class DenseRetriever(BaseRetriever):
         vectors = [self._whiten(self._embedder.vector(query_bundle))]
         if self._embedder.asked is not None:
             vectors.append(self._embedder.vector(self._embedder.asked))
-        scores, *likeness = self._store.similarities(vectors, node_ids)
+        scores, *likeness = self._vectors.similarities(vectors, node_ids, self._scope.audience)
         for each in likeness:
             self._scope.observer.similar(each)
         return scores

@@ -204,7 +204,9 @@ class Search:
             look, power = options.ann_factor * request.top_n, options.whitening
             space = self.index.spaces.current(request.audience, self.mark) if power else None
             whiten = (lambda vector: space.whiten(vector, power).tolist()) if space else list
-            legs.append(DenseRetriever(self.store, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten))
+            legs.append(
+                DenseRetriever(self.index.vectors, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten)
+            )
         if request.mode != "dense":
             legs.append(
                 SparseRetriever(
@@ -229,7 +231,7 @@ class Search:
             unknown = [node_id for node_id in ids if not own or ledger.similarity(node_id) is None]
             with ledger.stage("compare"):
                 if unknown:
-                    ledger.similar(self.store.similarities([vector], unknown)[0])
+                    ledger.similar(self.index.vectors.similarities([vector], unknown, self.request.audience)[0])
                 space = self.index.spaces.current(self.request.audience, self.mark)
                 ledger.background = space.background(vector) if space else None
         with ledger.stage("assess"):

@@ -28,7 +28,7 @@ from pipelines.store.originals import path_of
 from pipelines.store.replica import database_to_read, lag
 from pipelines.store.runs import list_runs
 from pipelines.store.schema import document_indexes, document_versions, documents, embedding_models, lexical_segments
-from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes
+from pipelines.store.vector_store import FootnoteVectorStore, build_lexical_indexes, build_vector_indexes
 from pipelines.types import EmbeddingIdentity
 from pipelines.wording import format_count
 
@@ -134,15 +134,18 @@ def examine(settings: Settings, identity: EmbeddingIdentity, *, fix: bool = Fals
             findings += _checks(connection, home, table, dimension)
     if dimension is not None:
         store = FootnoteVectorStore(database.engine, table, identity.dimension)
-        indexes = build_lexical_indexes(settings, database, store)
-        if fix:
-            indexes.repair()
-        saved, wrong = indexes.examine()
-        count = format_count(len(saved), "BM25 snapshot")
-        said = f"{count} checked against the database" if saved else "the next search builds it"
+        saved, wrong = 0, 0
+        for build in (build_lexical_indexes, build_vector_indexes):
+            indexes = build(settings, database, store)
+            if fix:
+                indexes.repair()
+            found, damaged = indexes.examine()
+            saved, wrong = saved + len(found), wrong + len(damaged)
+        count = format_count(saved, "saved index snapshot")
+        said = f"{count} checked against the database" if saved else "the next search builds them"
         if wrong:
-            said = f"{len(wrong)} of {count} damaged or different from the database"
-        findings.append(Finding("lexical index", not wrong, said, "footnote doctor --fix"))
+            said = f"{wrong} of {count} damaged or different from the database"
+        findings.append(Finding("saved indexes", not wrong, said, "footnote doctor --fix"))
     return [*findings, _last_run(database.engine)]
 
 

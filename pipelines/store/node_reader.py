@@ -10,6 +10,7 @@ from llama_index.core.schema import BaseNode, TextNode
 from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
+from pgvector.sqlalchemy import Vector
 from pydantic import PrivateAttr
 from sqlalchemy import (
     ColumnElement,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     Engine,
     Float,
     Integer,
+    LargeBinary,
     String,
     Subquery,
     Table,
@@ -49,6 +51,7 @@ from pipelines.store.near_duplicates import families_of
 from pipelines.store.node_table import FILTER_COLUMNS, Vectors, Windows, hnsw_statement, pooled, stored_dimension
 from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
 from pipelines.store.tokens import TOKENISER_VERSION, node_terms, tokenise
+from pipelines.store.vector_index import Window
 from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
 
@@ -296,7 +299,13 @@ class NodeReader(PGVectorStore):
     def matching_ids(self, filters: Filters, audience: Audience) -> set[str]:
         """The ids of all nodes that pass the filters."""
         statement = select(self._nodes.c.node_id).where(self.visible(filters, audience))
-        return {row.node_id for row in read_rows(self.engine, "filtering nodes", statement)}
+
+        def read() -> set[str]:
+            return {row.node_id for row in read_rows(self.engine, "filtering nodes", statement)}
+
+        with self.read_snapshot() as snapshot:
+            found: set[str] = snapshot.once((self.table, filters, audience), read)
+            return found
 
     def window(
         self, document_id: str, ordinal: int, width: int, *, filters: Filters, audience: Audience
@@ -329,6 +338,31 @@ class NodeReader(PGVectorStore):
         fresh = self.fetch(stale, filters=Filters(), audience="owner")
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
         return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
+
+    def windows(self, audience: Audience, documents: Collection[str] | None = None) -> list[Window]:
+        """The vectors of an audience's nodes, or of those of these documents, ordered by node id and place."""
+        if documents is not None and not documents:
+            return []
+        stored, windows = tables.lexical_segments.c, self._windows.c
+        sent = func.vector_send(cast(windows.embedding, Vector), type_=LargeBinary)
+        statement = (
+            select(windows.node_id, stored.document_id, sent)
+            .join(tables.lexical_segments, and_(stored.node_id == windows.node_id, stored.node_table == self.table))
+            .order_by(windows.node_id, windows.place)
+        )
+        if audience != "owner":
+            nodes = self._nodes
+            statement = statement.join(nodes, nodes.c.node_id == windows.node_id).where(
+                self.visible(Filters(), audience)
+            )
+        if documents is not None:
+            statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
+        return [Window(*row) for row in read_rows(self.engine, "reading vectors", statement)]
+
+    def has_windows(self, count: int) -> bool:
+        """True if more than `count` vectors are stored."""
+        some = select(literal(1)).select_from(self._windows).limit(count + 1).subquery()
+        return int(read_rows(self.engine, "counting vectors", select(func.count()).select_from(some))[0][0]) > count
 
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
         """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""

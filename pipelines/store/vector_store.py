@@ -31,8 +31,8 @@ from pipelines.store.database import Database, lock_documents, reading, writing
 from pipelines.store.embedding_models import active_since
 from pipelines.store.embedding_statistics import saved_statistics
 from pipelines.store.filters import storable
+from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
 from pipelines.store.lexical_index import BM25Parameters
-from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.metadata_filters import metadata_condition
 from pipelines.store.node_reader import NodeReader, as_floats, read_node
 from pipelines.store.node_table import HALFVEC_ABOVE, checked, node_table, pooled, windows_table
@@ -69,11 +69,21 @@ def build_lexical_indexes(
     )
 
 
+def build_vector_indexes(
+    settings: Settings, database: Database, store: "FootnoteVectorStore", folder: Path | None = None
+) -> VectorIndexes:
+    """The saved vectors of this store, kept under FOOTNOTE_HOME."""
+    return VectorIndexes(folder or snapshot_folder(settings, database, store), store)
+
+
 def build_indexes(settings: Settings, database: Database, store: "FootnoteVectorStore", mark: Mark) -> None:
     """Build and save what the first search of the owner needs, in the folder of a store that is active from a mark."""
     folder = snapshot_folder_of(settings, database, f"{store.table}-{mark.version}")
     shutil.rmtree(folder, ignore_errors=True)
     build_lexical_indexes(settings, database, store, folder).build("owner", ReadSnapshot(mark))
+    vectors = build_vector_indexes(settings, database, store, folder)
+    if vectors.are_few("owner", mark):
+        vectors.build("owner", ReadSnapshot(mark))
     saved_statistics(folder, store.some_vectors, lambda: mark.version, "owner")
 
 

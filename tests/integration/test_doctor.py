@@ -133,19 +133,18 @@ def test_a_run_whose_process_died_is_named(folder: Path, settings: Settings) -> 
 
 
 def test_a_damaged_bm25_snapshot_is_named_and_repaired(folder: Path, settings: Settings) -> None:
-    paths = list((settings.home / "lexical").rglob("counts.npy"))
+    paths = [*(settings.home / "lexical").rglob("counts.npy")]
     assert paths
     for path in paths:
-        counts = np.load(path)
-        np.save(path, counts + 1)
-    assert wrong(settings) == {"lexical index"}
+        np.save(path, np.load(path) + 1)
+    assert wrong(settings) == {"saved indexes"}
     assert wrong(settings, fix=True) == set()
     assert wrong(settings) == set()
 
 
 def test_a_bm25_snapshot_of_other_terms_than_the_database_is_named(folder: Path, settings: Settings) -> None:
     break_(settings, "UPDATE lexical_segments SET tokens = replace(tokens, 'crane', 'heron')")
-    assert wrong(settings) == {"lexical index"}
+    assert wrong(settings) == {"saved indexes"}
     assert wrong(settings, fix=True) == set()
 
 

@@ -17,11 +17,12 @@ from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store import node_reader
 from pipelines.store.database import open_database, reading, reset
+from pipelines.store.index_snapshots import VectorIndexes
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import changed_since, read_mark
 from pipelines.store.schema import corpus_changes
-from pipelines.store.vector_store import build_lexical_indexes
-from pipelines.types import Filters, Mode
+from pipelines.store.vector_store import build_lexical_indexes, build_vector_indexes
+from pipelines.types import Audience, Filters, Mode
 
 MODES: tuple[Mode, ...] = ("hybrid", "dense", "sparse")
 DOCUMENTS = 24
@@ -220,6 +221,44 @@ def test_what_is_hidden_from_visitors_is_gone_from_their_index_at_once(
     report = visitor.search("Kuberntes", audience="visitor", mode="sparse")
     assert (report.results, report.trace.notes) == ((), ())
     assert visitor.search("Kubernetes", mode="sparse").results
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(phrase=("of turbine007",)), Filters(category=("resume",))])
+def test_vectors_in_memory_and_in_the_database_give_the_same(
+    folder: Path, engine: QueryEngine, settings: Settings, filters: Filters
+) -> None:
+    store, memory = engine.store, build_vector_indexes(settings, engine.database, engine.store)
+    many = VectorIndexes(memory._folder, store, most=3 * store.dimension)
+
+    def same(audience: Audience) -> int:
+        vector = engine.active.now().embed_model.get_query_embedding("greased bearings")
+        near, far = (each.nearest(vector, 10, look=200, filters=filters, audience=audience) for each in (memory, many))
+        assert [each for _, each in near] == pytest.approx([each for _, each in far], abs=1e-6)  # ties are by chance
+        ids = [node_id for node_id, _ in near]
+        first, second = (each.similarities([vector], ids, audience)[0] for each in (memory, many))
+        assert first == pytest.approx(second, abs=1e-6)
+        return len(ids)
+
+    assert (memory.in_memory("owner") is None, many.in_memory("owner") is None) == (False, True)
+    before = same("owner")
+    write(folder, "beryl", range(3))
+    (folder / "turbine009.md").unlink()
+    ingest(settings, [str(folder)])
+    assert same("owner") == same("visitor") == before
+
+
+def test_what_an_ingest_changed_much_is_saved_for_the_next_process(folder: Path, settings: Settings) -> None:
+    def saved() -> set[str]:
+        return {path.name for path in (settings.home / "lexical").rglob("owner-vectors-*")}
+
+    first = saved()
+    assert len(first) == 1
+    write(folder, "beryl", range(3))
+    ingest(settings, [str(folder)])
+    assert saved() == first  # a little is added to what is saved
+    write(folder, "amber", range(DOCUMENTS, DOCUMENTS + 110))
+    ingest(settings, [str(folder)])
+    assert len(saved() - first) == 1
 
 
 # Read snapshots

@@ -10,8 +10,8 @@ from pipelines.errors import ModelError
 from pipelines.query.retrieve import QueryEmbedder, SearchScope, SparseRetriever, WeightedQuery
 from pipelines.query.spelling import corrected
 from pipelines.query.trace import Observer
+from pipelines.store.index_snapshots import LexicalIndexes
 from pipelines.store.lexical_index import BM25Parameters, Segment
-from pipelines.store.lexical_snapshots import LexicalIndexes
 from pipelines.store.tokens import tokenise
 from pipelines.types import Filters
 from tests.fake_corpus import FakeCorpus

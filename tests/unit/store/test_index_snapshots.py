@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.store.index_snapshots import LexicalIndexes
 from pipelines.store.lexical_index import BM25Parameters
-from pipelines.store.lexical_snapshots import LexicalIndexes
 from tests.fake_corpus import FakeCorpus
 
 

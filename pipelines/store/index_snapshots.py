@@ -1,0 +1,300 @@
+"""The BM25 and vector indexes that are in step with the database, and the snapshots of them that are kept on disk."""
+
+import shutil
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from pipelines.errors import FootnoteError
+from pipelines.observe import log, log_failure
+from pipelines.store.index_files import checksums
+from pipelines.store.lexical_index import BM25Parameters, LexicalIndex
+from pipelines.store.node_reader import NodeReader
+from pipelines.store.read_snapshot import KeptByMark, Mark, ReadSnapshot
+from pipelines.store.vector_index import FORMAT, VectorIndex
+from pipelines.types import Audience, Filters
+
+_KEPT = 2  # snapshots of one shape: the newest, and one that another process may be reading
+_KEPT_IN_ALL = 12  # an evaluation uses many parameters
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
+COMPARED = 8_000_000  # numbers of vectors, 32 MB: more are searched by the HNSW index
+
+
+class Index(Protocol):
+    """An immutable index of one audience's nodes at a mark of the corpus."""
+
+    @property
+    def mark(self) -> Mark:
+        """The state of the corpus."""
+
+    @property
+    def base_mark(self) -> Mark:
+        """That of the saved index of which it was made."""
+
+    @property
+    def is_far(self) -> bool:
+        """True if so much changed since it was saved that a new one is due."""
+
+    def save(self, folder: Path) -> None:
+        """Write it to a folder, whole or not at all."""
+
+    def __len__(self) -> int: ...
+
+
+Kept = TypeVar("Kept", bound=Index)
+
+
+class IndexSnapshots(ABC, Generic[Kept]):
+    """The index of each audience, always of exactly the nodes that the corpus has when the question is asked.
+
+    What changed since the last question is read and added to the index, in the same read snapshot. If much has changed
+    since the saved snapshot, a new one is built in a background thread. Only a process that finds no usable snapshot
+    waits for one.
+    """
+
+    kind: ClassVar[str]
+    cached: ClassVar[int] = 8  # indexes at different marks, for the questions in progress
+
+    def __init__(self, folder: Path, corpus: NodeReader, shape: str) -> None:
+        """`shape` is the part of a snapshot's name for what changes its content."""
+        self._folder = folder
+        self._corpus = corpus
+        self._shape = shape
+        self._cached: dict[Audience, list[Kept]] = {"owner": [], "visitor": []}
+        self._stepping = {"owner": threading.RLock(), "visitor": threading.RLock()}
+        self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
+
+    @property
+    def corpus(self) -> NodeReader:
+        """The nodes that are indexed."""
+        return self._corpus
+
+    @abstractmethod
+    def _made(self, audience: Audience, mark: Mark) -> Kept:
+        """A new index of all nodes."""
+
+    @abstractmethod
+    def _later(self, index: Kept, mark: Mark, audience: Audience, changed: Collection[str]) -> Kept:
+        """The index at a later mark, of which the documents are known that changed."""
+
+    @abstractmethod
+    def _read(self, path: Path) -> Kept:
+        """A saved index."""
+
+    def current(self, audience: Audience) -> Kept:
+        """The index of the corpus as it is now, or in the open read snapshot."""
+        index = self._look(audience)
+        if index.is_far and not self._building[audience].locked():
+            threading.Thread(
+                target=self._refresh_quietly, args=(audience,), name=f"{self.kind} snapshot", daemon=True
+            ).start()
+        return index
+
+    def refresh(self, audience: Audience) -> Kept:
+        """The index of the corpus as it is now, with a new snapshot if much has changed since the last one."""
+        with self._building[audience]:
+            index = self._look(audience)
+            if index.is_far:  # another process may have saved a newer snapshot
+                newer = (path for path, version in self._saved(audience) if version > index.base_mark.version)
+                if found := next(filter(None, map(self._load, newer)), None):
+                    with self._stepping[audience]:
+                        self._cached[audience].append(found)
+                    index = self._look(audience)
+            if not index.is_far:
+                return index
+            with self._corpus.read_snapshot() as snapshot:
+                index = self.build(audience, snapshot)
+        try:
+            self._corpus.forget_changes()
+        except FootnoteError as error:
+            log_failure("old changes not forgotten", error)
+        return index
+
+    def examine(self) -> tuple[list[Path], list[Path]]:
+        """The snapshots on disk, and those of them that are damaged or differ from the database.
+
+        One of the present state is compared with a new build; one of an earlier state only with its own checksums.
+        """
+        saved: list[Path] = []
+        wrong: list[Path] = []
+        audiences: tuple[Audience, ...] = ("owner", "visitor")
+        for audience in audiences:
+            with self._corpus.read_snapshot() as snapshot, tempfile.TemporaryDirectory() as scratch:
+                for path, _ in self._saved(audience):
+                    saved.append(path)
+                    try:
+                        index = self._read(path)
+                    except _UNREADABLE:
+                        wrong.append(path)
+                        continue
+                    if index.mark == snapshot.mark:
+                        anew = Path(scratch) / path.name
+                        self._made(audience, index.mark).save(anew)
+                        if checksums(anew) != checksums(path):
+                            wrong.append(path)
+        return saved, wrong
+
+    def repair(self) -> None:
+        """Delete the snapshots that are damaged or wrong; the next search makes a new one."""
+        for path in self.examine()[1]:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _look(self, audience: Audience) -> Kept:
+        with self._corpus.read_snapshot() as snapshot:
+            index: Kept = snapshot.once((self, audience), lambda: self._at(snapshot, audience))
+            return index
+
+    def _at(self, snapshot: ReadSnapshot, audience: Audience) -> Kept:
+        with self._stepping[audience]:
+            for start in self._candidates(audience, snapshot.mark):
+                index = self._stepped(start, snapshot, audience)
+                if index is not None:
+                    self._cache(audience, index, snapshot)
+                    return index
+                self._cached[audience] = [other for other in self._cached[audience] if other is not start]
+            return self.build(audience, snapshot)
+
+    def _candidates(self, audience: Audience, mark: Mark) -> Iterator[Kept]:
+        """The indexes to start from, best first: the cached ones by snapshot and mark, then those on disk."""
+        cached = [index for index in self._cached[audience] if index.mark.version <= mark.version]
+        yield from sorted(cached, key=lambda index: (index.base_mark, index.mark), reverse=True)
+        for path, version in self._saved(audience):
+            if version <= mark.version and (index := self._load(path)) is not None:
+                yield index
+
+    def _stepped(self, index: Kept, snapshot: ReadSnapshot, audience: Audience) -> Kept | None:
+        """The index at this read snapshot; None if the changes are not known, or a snapshot on disk is too old."""
+        if index.mark == snapshot.mark:
+            return index
+        changed = self._corpus.changed_since(index.mark)
+        if changed is None:
+            return None
+        stepped = self._later(index, snapshot.mark, audience, changed)
+        return stepped if index in self._cached[audience] or not stepped.is_far else None
+
+    def build(self, audience: Audience, snapshot: ReadSnapshot) -> Kept:
+        """Build the index of all nodes at a read snapshot, and save it."""
+        index = self._made(audience, snapshot.mark)
+        if snapshot.failed:
+            return index
+        self._cache(audience, index, snapshot)
+        path = self._folder / f"{audience}-{self._shape}-{index.mark.version}-{index.mark.at}"
+        try:
+            index.save(path)
+            self._sweep(audience, keep=path)
+        except OSError as error:
+            log_failure(f"{self.kind} snapshot not kept", error, path=str(path))
+        log("info", f"{self.kind} index built", audience=audience, nodes=len(index), version=index.mark.version)
+        return index
+
+    def _cache(self, audience: Audience, index: Kept, snapshot: ReadSnapshot) -> None:
+        """Cache an index for later questions, unless parts of it may be of another state."""
+        with self._stepping[audience]:
+            if not snapshot.failed and index not in self._cached[audience]:
+                self._cached[audience] = [*self._cached[audience], index][-self.cached :]
+
+    def _refresh_quietly(self, audience: Audience) -> None:
+        try:
+            self.refresh(audience)
+        except Exception as error:  # noqa: BLE001 - a background build must not end the process; the next query tries again
+            log_failure(f"{self.kind} index not rebuilt", error, audience=audience)
+
+    def _saved(self, audience: Audience) -> list[tuple[Path, int]]:
+        """The snapshots on disk with their corpus versions, newest first."""
+        found = self._folder.glob(f"{audience}-{self._shape}-*-*")
+        marks = ((path, path.name.rsplit("-", 2)[1:]) for path in found)
+        named = [(path, Mark(*map(int, mark))) for path, mark in marks if all(number.isdecimal() for number in mark)]
+        return [(path, mark.version) for path, mark in sorted(named, key=lambda name: name[1], reverse=True)]
+
+    def _load(self, path: Path) -> Kept | None:
+        try:
+            return self._read(path)
+        except _UNREADABLE as error:
+            log_failure(f"{self.kind} snapshot unreadable, building it again", error, path=str(path))
+            shutil.rmtree(path, ignore_errors=True)
+            return None
+
+    def _sweep(self, audience: Audience, keep: Path) -> None:
+        """Delete the oldest snapshots: beyond two of one shape, and beyond twelve of all shapes."""
+        newest = sorted(self._folder.glob(f"{audience}-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        shape = f"{audience}-{self._shape}-"
+        old = [path for path in newest if path.name.startswith(shape)][_KEPT:]
+        for path in {*old, *newest[_KEPT_IN_ALL:]} - {keep}:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+class LexicalIndexes(IndexSnapshots[LexicalIndex]):
+    """The BM25 index of each audience."""
+
+    kind = "lexical"
+
+    def __init__(self, folder: Path, corpus: NodeReader, parameters: BM25Parameters) -> None:
+        super().__init__(folder, corpus, parameters.shape)
+        self.parameters = parameters
+
+    def _made(self, audience: Audience, mark: Mark) -> LexicalIndex:
+        return LexicalIndex.build(self._corpus.segments(audience), self.parameters, mark)
+
+    def _later(self, index: LexicalIndex, mark: Mark, audience: Audience, changed: Collection[str]) -> LexicalIndex:
+        return index.stepped(mark, changed, self._corpus.segments(audience, changed))
+
+    def _read(self, path: Path) -> LexicalIndex:
+        return LexicalIndex.load(path, self.parameters)
+
+
+class VectorIndexes(IndexSnapshots[VectorIndex]):
+    """The vectors of each audience: in memory while they are few, else behind the HNSW index."""
+
+    kind = "vector"
+    cached = 2
+
+    def __init__(self, folder: Path, corpus: NodeReader, most: int = COMPARED) -> None:
+        """More than `most` numbers of vectors are searched in the database."""
+        super().__init__(folder, corpus, f"vectors-f{FORMAT}")
+        windows = most // corpus.dimension
+        self._few = KeptByMark(lambda audience: not corpus.has_windows(windows))
+
+    def _made(self, audience: Audience, mark: Mark) -> VectorIndex:
+        return VectorIndex.build(self._corpus.windows(audience), mark)
+
+    def _later(self, index: VectorIndex, mark: Mark, audience: Audience, changed: Collection[str]) -> VectorIndex:
+        return index.stepped(mark, changed, self._corpus.windows(audience, changed))
+
+    def _read(self, path: Path) -> VectorIndex:
+        return VectorIndex.load(path)
+
+    def prepare(self, audience: Audience) -> None:
+        """Save the index of a corpus whose vectors are few, if much has changed since the last one."""
+        if self.in_memory(audience) is not None:
+            self.refresh(audience)
+
+    def in_memory(self, audience: Audience) -> VectorIndex | None:
+        """The index of the corpus as it is now, or in the open read snapshot; None if its vectors are many."""
+        with self._corpus.read_snapshot() as snapshot:
+            return self.current(audience) if self.are_few(audience, snapshot.mark) else None
+
+    def are_few(self, audience: Audience, mark: Mark) -> bool:
+        """True if all vectors are compared in memory."""
+        return self._few.current(audience, mark)
+
+    def nearest(
+        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
+    ) -> list[tuple[str, float]]:
+        """The ids of the k nodes nearest to `vector`, best first, with their cosine similarities (-1..1).
+
+        `look` is the number of vectors that the HNSW index examines; in memory all are compared.
+        """
+        if (index := self.in_memory(audience)) is None:
+            return self._corpus.nearest(vector, k, look=look, filters=filters, audience=audience)
+        return index.nearest(vector, k, self._corpus.matching_ids(filters, audience) if filters else None)
+
+    def similarities(
+        self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str], audience: Audience
+    ) -> list[dict[str, float]]:
+        """By vector, the cosine similarity (-1..1) of each of these nodes' nearest window; gone nodes are missing."""
+        if (index := self.in_memory(audience)) is None:
+            return self._corpus.similarities(vectors, node_ids)
+        return index.similarities(vectors, node_ids)
