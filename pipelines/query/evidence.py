@@ -149,10 +149,10 @@ def term_matches(
     weight = {term: index.idf(term) for term in terms}
     total = sum(weight.values()) or 1.0
     bm25 = index.score_of(dict.fromkeys(weight, 1.0), ids)
-    by_term = {term: index.score_of(with_related({term: 1.0}, index.document_frequency), ids) for term in weight}
+    holders = {term: index.holders(with_related({term: 1.0}, index.document_frequency), ids) for term in weight}
     matches = []
     for node_id in ids:
-        present = frozenset(term for term in weight if by_term[term][node_id] > 0)
+        present = frozenset(term for term in weight if node_id in holders[term])
         coverage = sum(weight[term] for term in present) / total
         matches.append(TermMatch(ledger.similarity(node_id), bm25[node_id] / total, present, coverage))
     return matches

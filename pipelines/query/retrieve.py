@@ -23,7 +23,7 @@ from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
 from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
-from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment, with_pairs
+from pipelines.store.lexical_index import BM25Parameters, Counts, LexicalIndex, Segment, with_pairs
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import node_terms
 from pipelines.types import Audience, Filters
@@ -211,7 +211,7 @@ class SparseRetriever(BM25Retriever):
         self._indexes = indexes
         self._scope = scope
         self._typo_weight = typo_weight
-        self._last: tuple[QueryBundle, LexicalIndex, Mapping[str, float]] | None = None
+        self._last: tuple[QueryBundle, LexicalIndex, Counts] | None = None
 
     @classmethod
     def from_defaults(  # type: ignore[override]
@@ -251,17 +251,17 @@ class SparseRetriever(BM25Retriever):
         """The ids of these nodes with their scores."""
         filters, audience = self._scope.filters, self._scope.audience
         with self._scope.observer.stage("sparse"):
-            index, terms = self._terms(query_bundle)
+            index, scores = self._scores(query_bundle)
             in_memory = isinstance(self._store, NodesInMemory)
             allowed = self._store.matching_ids(filters, audience) if filters or in_memory else None
-            return index.search(terms, self.similarity_top_k, allowed)
+            return index.best(scores, self.similarity_top_k, allowed)
 
     def nodes(self, node_ids: Sequence[str]) -> Mapping[str, BaseNode]:
         """The nodes of ids that a retriever of this store found."""
         return self._store.nodes(node_ids, filters=self._scope.filters, audience=self._scope.audience)
 
-    def _terms(self, query: QueryBundle) -> tuple[LexicalIndex, Mapping[str, float]]:
-        """The current index, and the weighted terms of a question in it."""
+    def _scores(self, query: QueryBundle) -> tuple[LexicalIndex, Counts]:
+        """The current index, and BM25 of its rows for a question."""
         index, terms = self._indexes.current(self._scope.audience), question_terms(query.query_str)
         given = query.term_weights if isinstance(query, WeightedQuery) else None
         weights: Mapping[str, float] = Counter(terms) if given is None else given
@@ -272,14 +272,14 @@ class SparseRetriever(BM25Retriever):
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{near.term: guess * near.similarity for near in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
-        self._last = query, index, with_related(with_pairs(weights, terms), index.document_frequency)
-        return index, self._last[2]
+        self._last = query, index, index.scores(with_related(with_pairs(weights, terms), index.document_frequency))
+        return self._last[1:]
 
     def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
         """BM25 of each of these nodes for a question; 0 where no term matches."""
         last = self._last
-        index, terms = last[1:] if last and last[0] is query_bundle else self._terms(query_bundle)
-        return index.score_of(terms, node_ids)
+        index, scores = last[1:] if last and last[0] is query_bundle else self._scores(query_bundle)
+        return index.those_of(scores, node_ids)
 
     def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> None:
         """Refuse: the index is kept in the database and under FOOTNOTE_HOME."""

@@ -124,8 +124,8 @@ class Search:
         allowed = self.store.matching_ids(request.filters, request.audience) if request.filters else None
         held = [node_id for node_id, _ in index.search({rarest: 1.0}, index.document_frequency(rarest), allowed)]
         for term in terms:
-            scores = index.score_of({term: 1.0}, held)
-            held = [node_id for node_id in held if scores[node_id] > 0]
+            holders = index.holders([term], held)
+            held = [node_id for node_id in held if node_id in holders]
         return dict(index.score_of(dict.fromkeys(terms, 1.0), held))
 
     def fetch(self, node_ids: Iterable[str]) -> list[BaseNode]:

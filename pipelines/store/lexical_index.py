@@ -365,7 +365,10 @@ class LexicalIndex:
 
     def search(self, terms: Terms, k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
         """The best k (node id, BM25 score > 0), best first, ties by id; only `allowed` nodes if given."""
-        scores = self._scores(terms)
+        return self.best(self.scores(terms), k, allowed)
+
+    def best(self, scores: Counts, k: int, allowed: set[str] | None = None) -> list[tuple[str, float]]:
+        """As `search`, of the scores of every row."""
         if allowed is not None:
             mask = np.zeros(len(scores), dtype=bool)
             for start, piece in zip(self._starts, self._pieces, strict=False):
@@ -382,14 +385,34 @@ class LexicalIndex:
 
     def score_of(self, terms: Terms, node_ids: Iterable[str]) -> Mapping[str, float]:
         """BM25 of these nodes; unknown nodes score 0."""
+        return self.those_of(self.scores(terms), node_ids)
+
+    def those_of(self, scores: Counts, node_ids: Iterable[str]) -> Mapping[str, float]:
+        """As `score_of`, of the scores of every row."""
         ids = list(node_ids)
-        scores, found = np.append(self._scores(terms), np.float32(0)), np.zeros(len(ids), np.float32)
+        scores, found = np.append(scores, np.float32(0)), np.zeros(len(ids), np.float32)
         for start, piece in zip(self._starts, self._pieces, strict=False):  # one of them has the node
             row = piece.part.row
             found += scores[[start + row[node_id] if node_id in row else -1 for node_id in ids]]
         return dict(zip(ids, found.tolist(), strict=True))
 
-    def _scores(self, terms: Terms) -> NDArray[np.float32]:
+    def holders(self, terms: Iterable[str], node_ids: Collection[str]) -> set[str]:
+        """Those of these nodes that hold one of the terms."""
+        wanted, held = list(terms), set[str]()
+        for piece in self._pieces:
+            ids = [node_id for node_id in node_ids if node_id in piece.part.row]
+            rows = np.array([piece.part.row[node_id] for node_id in ids], dtype=np.int32)
+            found = np.zeros(len(ids), dtype=bool)
+            for term in wanted:
+                holding = piece.part.holding(term)[0]
+                if len(holding):
+                    found |= holding[np.minimum(np.searchsorted(holding, rows), len(holding) - 1)] == rows
+            if piece.gone is not None:
+                found &= ~piece.gone[rows]
+            held.update(node_id for node_id, is_held in zip(ids, found.tolist(), strict=True) if is_held)
+        return held
+
+    def scores(self, terms: Terms) -> Counts:
         """BM25 of every row; 0 if no term matches, or the node is gone."""
         total = np.zeros(self._starts[-1], dtype=np.float32)
         weights = terms if isinstance(terms, Mapping) else with_pairs(Counter(terms), terms)

@@ -1,13 +1,14 @@
 """NodeReader: every read of nodes, each for filters and an audience, through one condition of bound parameters."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-from llama_index.core.schema import BaseNode, TextNode
-from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_metadata_dict
+from llama_index.core.schema import BaseNode, ImageNode, IndexNode, TextNode
+from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
 from pgvector.sqlalchemy import Vector
@@ -462,7 +463,7 @@ class NodeReader(PGVectorStore):
         return key
 
     def _select(self) -> Any:
-        return select(self._nodes.c.node_id, self._nodes.c.text, self._nodes.c.metadata_)
+        return select(self._nodes.c.node_id, self._nodes.c.text, self._key("_node_content").label("content"))
 
 
 def segment(node: BaseNode, mime: str) -> str:
@@ -482,6 +483,7 @@ def as_floats(vector: Any) -> Any:
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
+_TEXT_NODES = {kind.class_name(): kind for kind in (TextNode, IndexNode, ImageNode)}
 # Defaults for fields that nodes of older parsers lack; `extra` is stored only if it is not empty.
 _DEFAULTS = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
 _DEFAULTS |= {"section_path": (), "token_count": 0}
@@ -489,14 +491,13 @@ del _DEFAULTS["extra"]
 
 
 def read_node(row: Any) -> TextNode:
-    """The node of a row of node_id, text and metadata_.
+    """The node of a row of node_id, text and content, which is the node as LlamaIndex writes it, without its text.
 
     Raises:
         StoreError: If it is not a text node.
     """
-    node = metadata_dict_to_node(row.metadata_)
-    if not isinstance(node, TextNode):
+    content = json.loads(row.content)
+    if (made := _TEXT_NODES.get(content["class_name"])) is None:
         raise StoreError(f"Row {row.node_id} is not a text node.", hint="Run `footnote audit`.")
-    node.set_content(row.text)
-    node.metadata = {**_DEFAULTS, **node.metadata}
+    node: TextNode = made.from_dict({**content, "text": row.text, "metadata": {**_DEFAULTS, **content["metadata"]}})
     return node

@@ -49,6 +49,8 @@ def contained_versions(texts: Sequence[str], kin: Sequence[Collection[str]]) -> 
     kept: list[int] = []
     repeats: dict[int, int] = {}
     for index, own in enumerate(said):
+        if not kin[index]:
+            continue
         mates = [place for place in kept if not set(kin[index]).isdisjoint(kin[place])]
         if not mates:
             kept.append(index)

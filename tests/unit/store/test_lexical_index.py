@@ -247,6 +247,8 @@ def assert_same(index: LexicalIndex, segments: Sequence[Segment], parameters: BM
         assert index.search(question, 100) == anew.search(question, 100)
         assert index.search(question, 2, {*ids[::2]}) == anew.search(question, 2, {*ids[::2]})
         assert index.score_of(question, ids) == anew.score_of(question, ids)
+    for word in (*WORDS, "unheard"):
+        assert index.holders([word], ids) == {node_id for node_id, score in anew.score_of([word], ids).items() if score}
     for word in [*WORDS, "unheard"]:
         assert index.document_frequency(word) == anew.document_frequency(word)
         assert index.idf(word) == anew.idf(word)
