@@ -1,6 +1,7 @@
 """Keep only the best ranked of near-duplicate nodes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from llama_index.core.bridge.pydantic import Field
@@ -25,18 +26,29 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 def near_duplicates(texts: Sequence[str], *, threshold: float = THRESHOLD) -> dict[int, int]:
     """For each text that repeats an earlier one word for word, the index of the earlier one; empty texts never do."""
-    seen: list[tuple[int, int, frozenset[str]]] = []
+    by_size: dict[int, list[tuple[int, frozenset[str]]]] = {}  # texts so alike have about as many words
     repeats: dict[int, int] = {}
     for index, text in enumerate(texts):
         terms = frozenset(text.casefold().split())
-        least, most = threshold * len(terms), len(terms) / threshold + 1  # of words; a cheap bound of the next
-        for first, size, other in seen:
-            if least <= size <= most and terms and jaccard(terms, other) >= threshold:
-                repeats[index] = first
-                break
+        sizes = range(int(threshold * len(terms)), int(len(terms) / threshold) + 2) if terms else ()
+        alike = sorted(chain.from_iterable(by_size.get(size, ()) for size in sizes))
+        first = next((first for first, other in alike if _repeats(terms, other, threshold)), None)
+        if first is None:
+            by_size.setdefault(len(terms), []).append((index, terms))
         else:
-            seen.append((index, len(terms), terms))
+            repeats[index] = first
     return repeats
+
+
+def _repeats(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
+    """True if their Jaccard similarity reaches a threshold; other texts are told apart by their first words."""
+    allowed = len(left) - int(threshold * (len(left) + len(right)) / (1 + threshold)) + 1
+    strangers = 0
+    for word in left:
+        strangers += word not in right
+        if strangers > allowed:
+            return False
+    return jaccard(left, right) >= threshold
 
 
 def contained_versions(texts: Sequence[str], kin: Sequence[Collection[str]]) -> dict[int, int]:
