@@ -8,7 +8,7 @@ CORPUS ?= var/corpus
 RENDERCV ?= var/rendercv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test trials trial-app trial-model check eval baseline corpus ingest clean
+.PHONY: help setup chat test trials trial-app trial-soak trial-model check eval baseline corpus ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ trials: .venv/.installed-dev trial-app ## the long trials before a release: the 
 trial-app: .venv/.installed-dev ## the chat under load: 150 uploads with a restart, 25 readers for ten minutes
 	$(BIN)/python -m pytest tests/trials/test_app.py
 	$(BIN)/python -m tests.trials.users
+
+trial-soak: .venv/.installed-dev ## 40 minutes of questions while documents come, change and go
+	@$(BIN)/python -m tests.trials.soak
 
 trial-model: .venv/.installed-dev ## a real language model over 40 sample topics, beside quotation (MODEL_DIR=FOLDER; 25 minutes)
 	@$(BIN)/python -m tests.trials.model $(MODEL_DIR)

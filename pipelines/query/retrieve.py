@@ -22,7 +22,7 @@ from pipelines.query.question.language import question_stems, question_terms
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
-from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
+from pipelines.store.index_snapshots import LexicalIndexes, SearchedVectors
 from pipelines.store.lexical_index import BM25Parameters, Counts, LexicalIndex, Segment, with_pairs
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import node_terms
@@ -96,7 +96,7 @@ class DenseRetriever(BaseRetriever):
 
     def __init__(
         self,
-        vectors: VectorIndexes,
+        vectors: SearchedVectors,
         embedder: QueryEmbedder,
         scope: SearchScope = _ALL_NODES,
         *,
@@ -121,9 +121,8 @@ class DenseRetriever(BaseRetriever):
         vector, scope = self._embedder.vector(query_bundle), self._scope
         with scope.observer.stage("dense"):
             return self._vectors.nearest(
-                self._whiten(vector), self.similarity_top_k, look=self._look,
-                filters=scope.filters, audience=scope.audience,
-            )  # fmt: skip
+                self._whiten(vector), self.similarity_top_k, look=self._look, filters=scope.filters
+            )
 
     def nodes(self, node_ids: Sequence[str]) -> Mapping[str, BaseNode]:
         """The nodes of ids that a retriever of this store found."""
@@ -137,7 +136,7 @@ class DenseRetriever(BaseRetriever):
         vectors = [self._whiten(self._embedder.vector(query_bundle))]
         if self._embedder.asked is not None:
             vectors.append(self._embedder.vector(self._embedder.asked))
-        scores, *likeness = self._vectors.similarities(vectors, node_ids, self._scope.audience)
+        scores, *likeness = self._vectors.similarities(vectors, node_ids)
         for each in likeness:
             self._scope.observer.similar(each)
         return scores

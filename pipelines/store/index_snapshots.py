@@ -6,14 +6,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
 from pipelines.store.index_files import checksums
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex
 from pipelines.store.node_reader import NodeReader
-from pipelines.store.read_snapshot import KeptByMark, Mark, ReadSnapshot
+from pipelines.store.read_snapshot import Mark, ReadSnapshot
 from pipelines.store.vector_index import FORMAT, VectorIndex
 from pipelines.types import Audience, Filters
 
@@ -66,11 +66,6 @@ class IndexSnapshots(ABC, Generic[Kept]):
         self._cached: dict[Audience, list[Kept]] = {"owner": [], "visitor": []}
         self._stepping = {"owner": threading.RLock(), "visitor": threading.RLock()}
         self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
-
-    @property
-    def corpus(self) -> NodeReader:
-        """The nodes that are indexed."""
-        return self._corpus
 
     @abstractmethod
     def _made(self, audience: Audience, mark: Mark) -> Kept:
@@ -245,8 +240,29 @@ class LexicalIndexes(IndexSnapshots[LexicalIndex]):
         return LexicalIndex.load(path, self.parameters)
 
 
+class SearchedVectors(NamedTuple):
+    """The vectors of an audience at one state of the corpus: in memory while they are few, else in the database."""
+
+    corpus: NodeReader
+    audience: Audience
+    in_memory: VectorIndex | None
+
+    def nearest(self, vector: Sequence[float], k: int, *, look: int, filters: Filters) -> list[tuple[str, float]]:
+        """The ids of the k nodes nearest to `vector`, best first, with their cosine similarities (-1..1).
+
+        `look` is the number of vectors that the HNSW index examines; in memory all are compared.
+        """
+        if self.in_memory is None:
+            return self.corpus.nearest(vector, k, look=look, filters=filters, audience=self.audience)
+        return self.in_memory.nearest(vector, k, self.corpus.matching_ids(filters, self.audience) if filters else None)
+
+    def similarities(self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str]) -> list[dict[str, float]]:
+        """By vector, the cosine similarity (-1..1) of each of these nodes' nearest window; gone nodes are missing."""
+        return (self.in_memory or self.corpus).similarities(vectors, node_ids)
+
+
 class VectorIndexes(IndexSnapshots[VectorIndex]):
-    """The vectors of each audience: in memory while they are few, else behind the HNSW index."""
+    """The vectors of each audience."""
 
     kind = "vector"
     cached = 2
@@ -254,8 +270,8 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
     def __init__(self, folder: Path, corpus: NodeReader, most: int = COMPARED) -> None:
         """More than `most` numbers of vectors are searched in the database."""
         super().__init__(folder, corpus, f"vectors-f{FORMAT}")
-        windows = most // corpus.dimension
-        self._few = KeptByMark(lambda audience: not corpus.has_windows(windows))
+        self._windows = most // corpus.dimension
+        self._counted: tuple[Mark, bool] | None = None
 
     def _made(self, audience: Audience, mark: Mark) -> VectorIndex:
         return VectorIndex.build(self._corpus.windows(audience), mark)
@@ -268,33 +284,18 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
 
     def prepare(self, audience: Audience) -> None:
         """Save the index of a corpus whose vectors are few, if much has changed since the last one."""
-        if self.in_memory(audience) is not None:
+        if self.searched(audience).in_memory is not None:
             self.refresh(audience)
 
-    def in_memory(self, audience: Audience) -> VectorIndex | None:
-        """The index of the corpus as it is now, or in the open read snapshot; None if its vectors are many."""
+    def searched(self, audience: Audience) -> SearchedVectors:
+        """The vectors of the corpus as it is now, or in the open read snapshot."""
         with self._corpus.read_snapshot() as snapshot:
-            return self.current(audience) if self.are_few(audience, snapshot.mark) else None
+            index = self.current(audience) if self.are_few(snapshot.mark) else None
+            return SearchedVectors(self._corpus, audience, index)
 
-    def are_few(self, audience: Audience, mark: Mark) -> bool:
-        """True if all vectors are compared in memory."""
-        return self._few.current(audience, mark)
-
-    def nearest(
-        self, vector: Sequence[float], k: int, *, look: int, filters: Filters, audience: Audience
-    ) -> list[tuple[str, float]]:
-        """The ids of the k nodes nearest to `vector`, best first, with their cosine similarities (-1..1).
-
-        `look` is the number of vectors that the HNSW index examines; in memory all are compared.
-        """
-        if (index := self.in_memory(audience)) is None:
-            return self._corpus.nearest(vector, k, look=look, filters=filters, audience=audience)
-        return index.nearest(vector, k, self._corpus.matching_ids(filters, audience) if filters else None)
-
-    def similarities(
-        self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str], audience: Audience
-    ) -> list[dict[str, float]]:
-        """By vector, the cosine similarity (-1..1) of each of these nodes' nearest window; gone nodes are missing."""
-        if (index := self.in_memory(audience)) is None:
-            return self._corpus.similarities(vectors, node_ids)
-        return index.similarities(vectors, node_ids)
+    def are_few(self, mark: Mark) -> bool:
+        """True if all vectors are compared in memory; they are counted once for a state of the corpus."""
+        counted = self._counted
+        if counted is None or counted[0] != mark:
+            counted = self._counted = mark, not self._corpus.has_windows(self._windows)
+        return counted[1]

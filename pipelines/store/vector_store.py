@@ -82,7 +82,7 @@ def build_indexes(settings: Settings, database: Database, store: "FootnoteVector
     shutil.rmtree(folder, ignore_errors=True)
     build_lexical_indexes(settings, database, store, folder).build("owner", ReadSnapshot(mark))
     vectors = build_vector_indexes(settings, database, store, folder)
-    if vectors.are_few("owner", mark):
+    if vectors.are_few(mark):
         vectors.build("owner", ReadSnapshot(mark))
     saved_statistics(folder, store.some_vectors, lambda: mark.version, "owner")
 

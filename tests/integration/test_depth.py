@@ -72,5 +72,5 @@ def paths(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 def test_from_the_command_to_sql_it_is_at_most_eight_calls(paths: list[list[str]]) -> None:
     modules = {path[-1].split(":")[0] for path in paths} | {path[-2].split(":")[0] for path in paths}
     assert modules >= {f"pipelines/store/{name}.py" for name in ("node_reader", "read_snapshot")}
-    assert "pipelines/query/retrieve.py:score" in {path[-2] for path in paths}  # scores were completed
+    assert "pipelines/query/retrieve.py:nodes" in {path[-2] for path in paths}  # what was found is read
     assert [" > ".join(path) for path in paths if len(path) > MOST] == []

@@ -227,19 +227,19 @@ def test_what_is_hidden_from_visitors_is_gone_from_their_index_at_once(
 def test_vectors_in_memory_and_in_the_database_give_the_same(
     folder: Path, engine: QueryEngine, settings: Settings, filters: Filters
 ) -> None:
-    store, memory = engine.store, build_vector_indexes(settings, engine.database, engine.store)
-    many = VectorIndexes(memory._folder, store, most=3 * store.dimension)
+    memory = build_vector_indexes(settings, engine.database, engine.store)
+    many = VectorIndexes(memory._folder, engine.store, most=3 * engine.store.dimension)
+    vector = engine.active.now().embed_model.get_query_embedding("greased bearings")
 
     def same(audience: Audience) -> int:
-        vector = engine.active.now().embed_model.get_query_embedding("greased bearings")
-        near, far = (each.nearest(vector, 10, look=200, filters=filters, audience=audience) for each in (memory, many))
-        assert [each for _, each in near] == pytest.approx([each for _, each in far], abs=1e-6)  # ties are by chance
-        ids = [node_id for node_id, _ in near]
-        first, second = (each.similarities([vector], ids, audience)[0] for each in (memory, many))
-        assert first == pytest.approx(second, abs=1e-6)
-        return len(ids)
+        near, far = memory.searched(audience), many.searched(audience)
+        assert (near.in_memory is None, far.in_memory is None) == (False, True)
+        first, second = (dict(each.nearest(vector, 10, look=200, filters=filters)) for each in (near, far))
+        assert [*first.values()] == pytest.approx([*second.values()], abs=1e-6)  # ties are by chance
+        (of_near,), (of_far,) = (each.similarities([vector], [*first]) for each in (near, far))
+        assert of_near == pytest.approx(of_far, abs=1e-6)
+        return len(first)
 
-    assert (memory.in_memory("owner") is None, many.in_memory("owner") is None) == (False, True)
     before = same("owner")
     write(folder, "beryl", range(3))
     (folder / "turbine009.md").unlink()
