@@ -14,6 +14,7 @@ from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
+from pipelines.ingestion.parsers.careers.separators import split_aside
 from pipelines.ingestion.parsers.careers.vocabulary import degree_score
 from pipelines.ingestion.parsers.linkedin.jobs import Row, job_facts, job_pieces, location_of, rows_of
 from pipelines.ingestion.parsers.pieces import Piece
@@ -234,9 +235,8 @@ def _ends(words: str) -> tuple[str, str]:
 
 def _split_brackets(words: str) -> tuple[str, str]:
     """(the words before brackets at the end, the words in them); the second is "" without brackets."""
-    head, opened, inside = words.translate(_BRACKETS).rpartition("(")
-    is_end = opened and inside.endswith(")") and inside.find(")") == len(inside) - 1
-    return (head.rstrip(), inside[:-1]) if is_end else (words, "")
+    plain = words.translate(_BRACKETS)
+    return split_aside(plain) if plain.endswith(")") else (words, "")
 
 
 def _iso(point: str, month: int) -> str:

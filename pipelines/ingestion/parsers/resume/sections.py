@@ -148,8 +148,8 @@ class Headings:
         line, style = self.lines[number], self._style
         if (now.section, name) == ("languages", "skills") and is_level(self.text[line.body : line.end]):
             return False
-        if now.section == name == "skills" and self._title(self.lines[number - 1]) == now.title:
-            return False  # the label of a first group
+        if now.section == name == "skills":
+            return False  # the label of a group
         if style is None or _style(self.text, line) in self._styles:
             return True
         if line.kind == "heading" and (not style.heading or line.level <= style.level):
