@@ -242,10 +242,8 @@ def candidates_of(entry: ResumeEntry, *, sides: bool = True) -> Candidates:
         one = NameCandidate(
             words, row, at, count[row], city=city, is_place=place_score(raw) == _IS_PLACE, aligned=aligned
         )
-        made = [
-            _with_trailing_place(candidate)
-            for candidate in (one, *islice(_sides(one), 2 * _MAX_SEPARATORS if sides else 0))
-        ]
+        parted = [one, *islice(_sides(one), 2 * _MAX_SEPARATORS)] if sides else [one]
+        made = [_with_trailing_place(candidate) if sides or city else candidate for candidate in parted]
         candidates += made
         places += [
             whole_segment_place(row, at, raw, aligned),

@@ -265,8 +265,7 @@ class DatedLine:
 def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     """The lines with their dates and segments; kept for the readers of the same lines.
 
-    If the section begins with a list item that names an entry, so do others of its mark. If only list items have dates,
-    those with the least indent name the entries.
+    If the section begins with a list item that names an entry, so do others of its mark.
     """
     return list(_known_dated_lines(text, tuple(lines)))
 
@@ -276,13 +275,7 @@ def _known_dated_lines(text: str, given: tuple[ResumeLine, ...]) -> Sequence[Dat
     lines = [piece for line in given for piece in _without_run_in_text(text, line)]
     lines = _with_stacked_lines(text, lines)
     marked = [_dated_line(text, line) for line in lines]
-    marked = _with_named_items(text, _with_described_items(text, marked))
-    items = [one.line.indent for one in marked if one.line.kind == "bullet"]
-    if not items or any(one.anchor for one in marked):
-        return marked
-    least = min(items)
-    named = [_dated_line(text, _as_text(line, least)) for line in lines]
-    return named if any(one.has_range for one in named if one.anchor) else marked
+    return _with_named_items(text, _with_described_items(text, marked))
 
 
 def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
@@ -485,11 +478,7 @@ def list_items_as_text(lines: Sequence[ResumeLine]) -> Sequence[ResumeLine]:
     if any(line.kind not in ("bullet", "more") for line in lines):
         return lines
     least = min((line.indent for line in lines if line.kind == "bullet"), default=0)
-    return [_as_text(line, least) for line in lines]
-
-
-def _as_text(line: ResumeLine, indent: int) -> ResumeLine:
-    return replace(line, kind="text") if line.kind == "bullet" and line.indent == indent else line
+    return [replace(line, kind="text") if line.kind == "bullet" and line.indent == least else line for line in lines]
 
 
 def _dated_line(text: str, line: ResumeLine) -> DatedLine:

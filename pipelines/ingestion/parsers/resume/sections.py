@@ -18,7 +18,6 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     degree_score,
     has_title,
     institution_score,
-    is_level,
     language_names,
 )
 from pipelines.ingestion.parsers.resume.lines import ResumeLine, lines_of, unspaced
@@ -146,8 +145,6 @@ class Headings:
     def _opens(self, number: int, name: str, now: SectionStart) -> bool:
         """True if a line with a section name opens that section, rather than a part of the current one."""
         line, style = self.lines[number], self._style
-        if (now.section, name) == ("languages", "skills") and is_level(self.text[line.body : line.end]):
-            return False
         if now.section == name == "skills":
             return False  # the label of a group
         if style is None or _style(self.text, line) in self._styles:
