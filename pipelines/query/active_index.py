@@ -68,12 +68,13 @@ def build_model_index(
         )
     store = build_vector_store(settings, database, model)
     folder = snapshot_folder(settings, database, store)
+    vectors = build_vector_indexes(settings, database, store, folder)
     return ModelIndex(
         identity=model,
         store=store,
         indexes=build_lexical_indexes(settings, database, store, folder),
-        vectors=build_vector_indexes(settings, database, store, folder),
-        spaces=KeptByMark(partial(saved_statistics, folder, store.some_vectors, store.version)),
+        vectors=vectors,
+        spaces=KeptByMark(partial(saved_statistics, folder, vectors.some, store.version)),
         names=KeptByMark(partial(read_name_index, store)),
         careers=KeptByMark(lambda audience: StatedCareers(read_facts(store, Filters(), audience))),
         questions=KeptByMark(partial(read_questions, store, Filters())),

@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
 from pipelines.store.index_files import checksums
@@ -292,6 +295,11 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
         with self._corpus.read_snapshot() as snapshot:
             index = self.current(audience) if self.are_few(snapshot.mark) else None
             return SearchedVectors(self._corpus, audience, index)
+
+    def some(self, audience: Audience, limit: int) -> NDArray[np.float32]:
+        """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""
+        index = self.searched(audience).in_memory
+        return index.some(limit) if index is not None else self._corpus.some_vectors(audience, limit)
 
     def are_few(self, mark: Mark) -> bool:
         """True if all vectors are compared in memory; they are counted once for a state of the corpus."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -23,6 +24,7 @@ _WORD = re.compile(r"[^\W_]+")
 _OPENERS = tuple('"“«([')
 _MAX_WORDS = 12
 CAREER_CATEGORIES = frozenset({"resume", "linkedin"})  # of documents that state whose career they tell
+_KEPT = 50_000  # names whose words are kept, as after a change all but a few are those of before
 _MAX_SHARED = 20  # documents; a name that more of them have identifies none
 # Words for kinds of documents: alone, or with stop words, they are no name.
 _KINDS = frozenset(
@@ -76,7 +78,7 @@ class NameIndex:
         self.owner = only_person(self.people)
         gathered: dict[tuple[str, ...], tuple[str, dict[str, None]]] = {}
         for name, document_id in names:
-            words = tuple(word_parts(name))
+            words = _words_of(name)
             if words and len(words) <= _MAX_WORDS:
                 gathered.setdefault(words, (name, {}))[1][document_id] = None
         self._known: Mapping[tuple[str, ...], _Known] = {
@@ -153,7 +155,13 @@ def names_of_people(stated: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
-def names_of(file_name: str, title: str) -> list[str]:
+@lru_cache(_KEPT)
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple(word_parts(name))
+
+
+@lru_cache(_KEPT)
+def names_of(file_name: str, title: str) -> tuple[str, ...]:
     """The names of a document: its title, its file name with and without folder, extension and date.
 
     A file with the name of a kind (`README.md`) has the name of its folder.
@@ -162,7 +170,7 @@ def names_of(file_name: str, title: str) -> list[str]:
     stem = without_date(path.stem)
     folder = path.parent.name if fold(stem) in _KINDS else ""
     whole = [name for name in (file_name, path.name) if len(word_parts(name)) > 1]
-    return list(dict.fromkeys([*whole, *filter(_is_distinctive, (path.stem, stem, folder, title))]))
+    return tuple(dict.fromkeys([*whole, *filter(_is_distinctive, (path.stem, stem, folder, title))]))
 
 
 def _is_distinctive(name: str) -> bool:
@@ -176,6 +184,7 @@ def is_own_word(text: str) -> bool:
     return text.isalnum() and not is_ordinary(text.casefold())
 
 
+@lru_cache(_KEPT)
 def is_ordinary(word: str) -> bool:
     """True if a word is one token of cl100k, as common words are."""
     return count_tokens(f" {word}") == 1

@@ -52,7 +52,7 @@ from pipelines.store.near_duplicates import families_of
 from pipelines.store.node_table import FILTER_COLUMNS, Vectors, Windows, hnsw_statement, pooled, stored_dimension
 from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
 from pipelines.store.tokens import TOKENISER_VERSION, node_terms, tokenise
-from pipelines.store.vector_index import Window
+from pipelines.store.vector_index import Window, vectors_of
 from pipelines.text import searchable
 from pipelines.types import Audience, Filters, NodeMetadata
 
@@ -345,9 +345,8 @@ class NodeReader(PGVectorStore):
         if documents is not None and not documents:
             return []
         stored, windows = tables.lexical_segments.c, self._windows.c
-        sent = func.vector_send(cast(windows.embedding, Vector), type_=LargeBinary)
         statement = (
-            select(windows.node_id, stored.document_id, sent)
+            select(windows.node_id, stored.document_id, _sent(windows.embedding))
             .join(tables.lexical_segments, and_(stored.node_id == windows.node_id, stored.node_table == self.table))
             .order_by(windows.node_id, windows.place)
         )
@@ -369,14 +368,14 @@ class NodeReader(PGVectorStore):
         """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""
         windows = self._windows.c  # the order of node ids, which are hashes, is random
         statement = (
-            select(windows.embedding)
+            select(_sent(windows.embedding))
             .join(self._nodes, self._nodes.c.node_id == windows.node_id)
             .where(self.visible(Filters(), audience))
             .order_by(windows.node_id, windows.place)
             .limit(limit)
         )
-        found = [as_floats(row.embedding) for row in read_rows(self.engine, "sampling vectors", statement)]
-        return np.array(found, dtype=np.float32).reshape(len(found), self.dimension)
+        found = [row[0] for row in read_rows(self.engine, "sampling vectors", statement)]
+        return vectors_of(found).reshape(len(found), self.dimension)
 
     def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
         """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
@@ -476,6 +475,11 @@ def _cosine_distance(column: Any, vector: Sequence[float]) -> Any:
     """pgvector's cosine distance (0..2). Seven digits are all that a float4 has, and cost a third of a double's."""
     value = f"[{','.join([f'{number:.7g}' for number in vector])}]"
     return column.op("<=>", return_type=Float)(literal(value, String))
+
+
+def _sent(column: Any) -> Any:
+    """A vector as pgvector sends it, see `vectors_of`: read as text, it takes four times as long."""
+    return func.vector_send(cast(column, Vector), type_=LargeBinary)
 
 
 def as_floats(vector: Any) -> Any:

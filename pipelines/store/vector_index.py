@@ -17,13 +17,17 @@ Vector = Sequence[float] | NDArray[np.float32]
 
 
 class Window(NamedTuple):
-    """A vector that is searched, with its node and document; `vector` as pgvector sends it: 4 bytes, then the numbers,
-    the most significant byte first.
-    """
+    """A vector that is searched, with its node and document; see `vectors_of`."""
 
     node_id: str
     document_id: str
     vector: Any
+
+
+def vectors_of(sent: Sequence[Any]) -> NDArray[np.float32]:
+    """(n, d) of vectors as pgvector sends them: 4 bytes, then the numbers, the most significant byte first."""
+    numbers = np.frombuffer(b"".join(vector[4:] for vector in sent), dtype=">f4").astype(np.float32)
+    return numbers.reshape(len(sent), -1) if sent else numbers.reshape(0, 0)
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,7 @@ class VectorIndex:
         nodes: dict[str, str] = {window.node_id: window.document_id for window in found}
         firsts = {window.node_id: place for place, window in reversed(list(enumerate(found)))}
         starts = np.array([*(firsts[node_id] for node_id in nodes), len(found)], dtype=np.int64)
-        raw = np.frombuffer(b"".join(window.vector[4:] for window in found), dtype=">f4").astype(np.float32)
-        vectors = raw.reshape(len(found), -1) if found else raw.reshape(0, 0)
+        vectors = vectors_of([window.vector for window in found])
         lengths = np.sqrt(np.vecdot(vectors, vectors))
         vectors /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
         return cls(mark, mark, list(nodes), list(nodes.values()), starts, vectors)
@@ -139,6 +142,12 @@ class VectorIndex:
         hits = zip((self.ids[row] for row in rows[best].tolist()), scores[best].tolist(), strict=True)
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:take]
 
+    def some(self, limit: int) -> NDArray[np.float32]:
+        """At most `limit` vectors, (n, d), by node id: the sample that `NodeReader.some_vectors` draws."""
+        rows = np.array(sorted(range(len(self)), key=self.ids.__getitem__)[:limit], dtype=np.int64)
+        windows, _ = self._windows_of(rows)
+        return self.vectors[windows[:limit]]
+
     def similarities(self, vectors: Sequence[Vector], node_ids: Iterable[str]) -> list[dict[str, float]]:
         """By vector, the cosine similarity (-1..1) of each of these nodes; unknown ones are missing."""
         known = [node_id for node_id in node_ids if node_id in self.row]
@@ -147,10 +156,14 @@ class VectorIndex:
 
     def _similarities(self, vector: Vector, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The similarity of each of these rows."""
+        windows, firsts = self._windows_of(rows)
+        return _nearest_windows(self.vectors[windows], firsts, vector)
+
+    def _windows_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The windows of these rows, in their order, and where those of each begin among them."""
         sizes = np.diff(self.starts)[rows]
         firsts = np.cumsum(sizes) - sizes
-        windows = np.arange(int(sizes.sum())) + np.repeat(self.starts[rows] - firsts, sizes)
-        return _nearest_windows(self.vectors[windows], firsts, vector)
+        return np.arange(int(sizes.sum())) + np.repeat(self.starts[rows] - firsts, sizes), firsts
 
 
 def _nearest_windows(vectors: NDArray[np.float32], firsts: NDArray[np.int64], vector: Vector) -> NDArray[np.float32]:

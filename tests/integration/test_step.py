@@ -238,6 +238,7 @@ def test_vectors_in_memory_and_in_the_database_give_the_same(
         assert [*first.values()] == pytest.approx([*second.values()], abs=1e-6)  # ties are by chance
         (of_near,), (of_far,) = (each.similarities([vector], [*first]) for each in (near, far))
         assert of_near == pytest.approx(of_far, abs=1e-6)
+        assert memory.some(audience, 7) == pytest.approx(many.some(audience, 7), abs=1e-6)
         return len(first)
 
     before = same("owner")
