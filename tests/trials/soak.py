@@ -5,8 +5,8 @@
 The Markdown files of FOLDER (data/sample without it) are copied and taken in first. Every few seconds some of the
 copies change, come or go and the folder is taken in again, by a process of its own; the text that only one of them has
 must then be found by the server. It prints a JSON report: for each tenth of the time the questions, the percentiles of
-their time and the memory of the server and of Postgres; all errors; how long a change took to be seen; and whether the
-documents at the end are those of the folder and `footnote audit` finds nothing.
+their time, what each cost of a core, and the memory of the server and of Postgres; all errors; how long a change took
+to be seen; and whether the documents at the end are those of the folder and `footnote audit` finds nothing.
 """
 
 import argparse
@@ -135,13 +135,14 @@ def ingest(folder: Path, environment: dict[str, str]) -> list[str]:
     return [] if done.returncode == 0 else [f"ingest ended with {done.returncode}: {done.stderr[-300:]}"]
 
 
-def memory(process: psutil.Process) -> dict[str, float]:
-    """The memory of the server alone and with its children, and what Postgres has beside shared pages, in MB."""
+def measured(process: psutil.Process) -> dict[str, float]:
+    """The memory of the server, and of Postgres beside shared pages, in MB; the seconds that the server computed."""
     postgres = 0
     for each in psutil.process_iter(["name"]):
         with suppress(psutil.NoSuchProcess):  # the server of a connection that was closed
             postgres += each.memory_full_info().uss if each.info["name"] == "postgres" else 0
-    return {"server": process.memory_info().rss / 2**20, "postgres": postgres / 2**20}
+    server = process.memory_info().rss / 2**20
+    return {"server": server, "postgres": postgres / 2**20, "cpu": sum(process.cpu_times()[:2])}
 
 
 def report(seen: Seen, held: list[tuple[float, dict[str, float]]], began: float, until: float) -> dict[str, Any]:
@@ -155,7 +156,8 @@ def report(seen: Seen, held: list[tuple[float, dict[str, float]]], began: float,
         levels = [each for when, each in held if first <= when < last]
         slices.append({
             "questions": len(times), "p50_ms": round(cuts[9] * 1000), "p95_ms": round(cuts[18] * 1000),
-            **{f"{name}_mb": round(max((each[name] for each in levels), default=0)) for name in ("server", "postgres")},
+            "cpu_ms_a_question": round((levels[-1]["cpu"] - levels[0]["cpu"]) * 1000 / max(len(times), 1)),
+            **{f"{name}_mb": round(max(each[name] for each in levels)) for name in ("server", "postgres")},
         })  # fmt: skip
     return {
         "minutes": (until - began) / 60,
@@ -192,8 +194,8 @@ def soak(source: Path, minutes: float, askers: int, every: float) -> dict[str, A
             for each in work:
                 each.start()
             while time.monotonic() < until:
-                held.append((time.monotonic(), memory(process)))
-                time.sleep(5)
+                held.append((time.monotonic(), measured(process)))
+                time.sleep(2)
             for each in work:
                 each.join()
             stored = httpx.get(f"{url}/v1/documents", params={"limit": 10_000}, timeout=60).json()["documents"]
