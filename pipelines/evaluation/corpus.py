@@ -3,7 +3,7 @@
 import hashlib
 import string
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from llama_index.core.storage.kvstore import SimpleKVStore
@@ -23,6 +23,7 @@ from pipelines.ingestion.run import build_ingestion
 from pipelines.models.identity import identity, with_identity
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import database_url
+from pipelines.store.node_table import Vectors
 from pipelines.store.node_writer import Replacement, replace_documents
 from pipelines.text import SEARCHABLE_VERSION, canonical
 from pipelines.types import Document
@@ -31,20 +32,29 @@ RECIPE = f"whole@1 header@{HEADER_RULES_VERSION} searchable@{SEARCHABLE_VERSION}
 _BATCH = 64
 _NAME = frozenset(string.ascii_lowercase + string.digits)
 Progress = Callable[[str, int, int], None]
+Embed = Callable[[list[str]], Sequence[Vectors]]  # the vectors of the windows of each text
 
 
 def no_progress(label: str, done: int, total: int) -> None:
     """Ignore progress."""
 
 
-def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = no_progress) -> QueryEngine:
+def index_dataset(
+    settings: Settings,
+    dataset: Dataset,
+    on_progress: Progress = no_progress,
+    *,
+    embedding: Callable[[Embed], Embed] = lambda embed: embed,
+) -> QueryEngine:
     """An engine for evaluation over a dataset: one document an item, one node a document, named by the item's id.
 
-    Items that an earlier call has indexed stay; a call that was interrupted is gone on with.
+    Items that an earlier call has indexed stay; a call that was interrupted is gone on with. `embedding` may put
+    something else in the place of the model that embeds the nodes.
     """
     own = evaluation_database(settings, f"{dataset.name[:24]}_{dataset.sha}")
     ingestion = build_ingestion(own)
     embedder = CachedEmbedder(ingestion.embed_model, ingestion.database.engine, ingestion.identity)
+    embed = embedding(lambda texts: embedder.embed(texts)[0])
     held = {document.id for document in ingestion.known() if document.recipe == RECIPE}
     missing = [item for item in dataset.corpus if document_id(item.id) not in held]
     for start in range(0, len(missing), _BATCH):
@@ -61,7 +71,7 @@ def index_dataset(settings: Settings, dataset: Dataset, on_progress: Progress = 
         for document in documents:
             first, last = len(document.text) - len(document.text.lstrip()), len(document.text.rstrip())
             nodes += make_nodes(document, [Piece(first, last, lead=document.title)], "whole", 1)
-        vectors, _ = embedder.embed([embedded_text(node) for node in nodes])
+        vectors = embed([embedded_text(node) for node in nodes])
         for document, node, windows in zip(documents, nodes, vectors, strict=True):
             replace_documents(ingestion.store, [Replacement(document, [node], [windows], "whole", RECIPE)])
         done = len(dataset.corpus) - len(missing) + start + len(documents)

@@ -3,8 +3,9 @@
     python -m tests.bench.search ../blog_18f ../readmes --nodes 4000 --topics qa/topics.jsonl
 
 The corpus is made of the text of the sources, a node a document, in a database of its own that the next run uses
-again. Stock is a PGVectorStore and a BM25Retriever under a QueryFusionRetriever, as LlamaIndex documents them, over the
-same nodes, vectors and twenty candidates a retriever; with and without an HNSW index.
+again. The model embeds the first 20,000 nodes; those after them have the vectors of these with some noise. Stock is a
+PGVectorStore and a BM25Retriever under a QueryFusionRetriever, as LlamaIndex documents them, over the same nodes,
+vectors and twenty candidates a retriever; with and without an HNSW index.
 """
 
 import hashlib
@@ -29,14 +30,17 @@ from sqlalchemy import text
 from config.settings import Settings, get_settings
 from data.make_documents import bodies, read_passages
 from pipelines.evaluation.bench import bench_ask
-from pipelines.evaluation.corpus import index_dataset
+from pipelines.evaluation.corpus import Embed, index_dataset
 from pipelines.evaluation.datasets import Dataset, Item, load_topics
 from pipelines.query.engine import QueryEngine
+from pipelines.store.node_table import Vectors
 from pipelines.types import Filters
 from tests.bench import arguments, show, silent
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CANDIDATES = 20
+_EMBEDDED = 20_000  # nodes
+_NOISE = 0.2  # of the length of a vector
 _HNSW = {"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 100, "hnsw_dist_method": "vector_cosine_ops"}
 
 
@@ -45,7 +49,26 @@ def corpus_engine(settings: Settings, sources: Sequence[str], nodes: int) -> Que
     texts = list(islice(bodies(list(read_passages(sources))), nodes))
     sha = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:12]
     items = tuple(Item(f"{number:06}", "", body) for number, body in enumerate(texts))
-    return index_dataset(settings, Dataset("bench", sha, items, {}, {}), silent)
+    return index_dataset(settings, Dataset("bench", sha, items, {}, {}), silent, embedding=perturbing)
+
+
+def perturbing(embed: Embed) -> Embed:
+    """The vectors of the model for the first 20,000 texts, and for later ones vectors near those of an earlier one."""
+    real: list[Vectors] = []
+    chance = np.random.default_rng(7)
+
+    def near(vectors: Vectors) -> Vectors:
+        noise = chance.standard_normal(vectors.shape, np.float32)
+        moved = vectors + _NOISE * noise / np.linalg.norm(noise, axis=1, keepdims=True)
+        return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), np.float32)
+
+    def embedded(texts: list[str]) -> Sequence[Vectors]:
+        if len(real) < _EMBEDDED:
+            real.extend(found := embed(texts))
+            return found
+        return [near(real[int(at)]) for at in chance.integers(0, len(real), len(texts))]
+
+    return embedded
 
 
 def stock(engine: QueryEngine, *, hnsw: bool) -> Callable[[str], Any]:
