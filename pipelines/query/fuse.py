@@ -5,7 +5,7 @@ import contextvars
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import partial
+from functools import cache, partial
 from math import fsum, sqrt
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -25,6 +25,7 @@ Scale = Literal["max", "min-max", "z", "none"]
 Fusion = Callable[[Mapping[str, Sequence[tuple[str, float]]], Mapping[str, float]], dict[str, float]]
 
 
+_MOST_THREADS = 32  # more searches at once wait for one another
 _SCALES: Mapping[str, Scale] = {MULTILINGUAL: "min-max"}  # of models whose `auto` is another than `z`
 
 
@@ -215,14 +216,14 @@ class HybridRetriever(QueryFusionRetriever):
             for name, leg in self._legs.items()
         }
         *others, last = calls
-        with ThreadPoolExecutor(max_workers=max(len(others), 1)) as pool:  # the last one runs in this thread
-            running = {name: pool.submit(contextvars.copy_context().run, calls[name]) for name in others}
-            outcomes: dict[str, Any] = {}
-            for name in (last, *others):
-                try:
-                    outcomes[name] = calls[name]() if name == last else running[name].result()
-                except Exception as error:  # noqa: BLE001 - a retriever of any package
-                    outcomes[name] = error
+        # the last one runs in this thread
+        running = {name: _threads().submit(contextvars.copy_context().run, calls[name]) for name in others}
+        outcomes: dict[str, Any] = {}
+        for name in (last, *others):
+            try:
+                outcomes[name] = calls[name]() if name == last else running[name].result()
+            except Exception as error:  # noqa: BLE001 - a retriever of any package
+                outcomes[name] = error
         rankings, nodes = self._collected({name: outcomes[name] for name in calls})
         if self._complete:
             rankings = {leg: self._completed(leg, queries[leg], ranking, nodes) for leg, ranking in rankings.items()}
@@ -277,6 +278,12 @@ class HybridRetriever(QueryFusionRetriever):
             return ranking
         added = [(node_id, scores[node_id]) for node_id in missing if node_id in scores]
         return sorted([*ranking, *added], key=lambda scored: (-scored[1], scored[0]))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """The threads of all retrievers but the last of each search; kept, as starting one costs more than BM25."""
+    return ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="retriever")
 
 
 def _by_name(retrievers: Sequence[BaseRetriever]) -> dict[str, BaseRetriever]:

@@ -235,6 +235,7 @@ class Ledger(Observer):
         return "auto" if len(self.attempts) > 1 else "base", *self._tags
 
     def _row(self, hit: NodeWithScore) -> _Row:
-        meta = hit.node.metadata
-        row = _Row(meta["document_id"], meta["title"], (meta["start"], meta["end"]))
-        return self._rows.setdefault(hit.node.node_id, row)
+        if (row := self._rows.get(hit.node.node_id)) is None:
+            meta = hit.node.metadata
+            row = self._rows[hit.node.node_id] = _Row(meta["document_id"], meta["title"], (meta["start"], meta["end"]))
+        return row

@@ -26,13 +26,14 @@ class Boost(Postprocessor):
         raise NotImplementedError
 
     def applied(self, nodes: list[NodeWithScore], query: QueryBundle | None = None) -> list[NodeWithScore]:
-        hits, values = [], {hit.node.node_id: self.value(hit.node) for hit in nodes}
-        for hit in nodes:
-            score, value = float(hit.score or 0.0), values[hit.node.node_id]
+        values = [self.value(hit.node) for hit in nodes]
+        if all(value == 1 for value in values):
+            return list(nodes)
+        hits = []
+        for hit, value in zip(nodes, values, strict=True):
+            score = float(hit.score or 0.0)
             self.observer.factor(hit.node.node_id, self.name, value)
             hits.append(NodeWithScore(node=hit.node, score=score * value if score >= 0 else score / value))
-        if all(value == 1 for value in values.values()):
-            return hits
         return sorted(hits, key=lambda hit: (-float(hit.score or 0.0), hit.node.node_id))
 
 
