@@ -516,7 +516,7 @@ class Settings(BaseSettings):
 
     home: Path = Field(
         default_factory=default_home,
-        description="folder of database, lexical index and originals; empty = ./var if it holds a database or in a "
+        description="folder of database, saved indexes and originals; empty = ./var if it holds a database or in a "
         "clone, else the user's data folder",
     )
     collection: str = Field("default", min_length=1, max_length=200, description="collection of new documents")
