@@ -22,7 +22,7 @@ from pipelines.query.question.language import question_stems, question_terms
 from pipelines.query.question.related import with_related
 from pipelines.query.spelling import correction_note, respelt
 from pipelines.query.trace import SILENT, Observer
-from pipelines.store.index_snapshots import LexicalIndexes, SearchedVectors
+from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
 from pipelines.store.lexical_index import BM25Parameters, Counts, LexicalIndex, Segment, with_pairs
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.tokens import node_terms
@@ -96,7 +96,7 @@ class DenseRetriever(BaseRetriever):
 
     def __init__(
         self,
-        vectors: SearchedVectors,
+        vectors: VectorIndexes,
         embedder: QueryEmbedder,
         scope: SearchScope = _ALL_NODES,
         *,
@@ -120,7 +120,7 @@ class DenseRetriever(BaseRetriever):
         """The ids of these nodes with their scores."""
         vector, scope = self._embedder.vector(query_bundle), self._scope
         with scope.observer.stage("dense"):
-            return self._vectors.nearest(
+            return self._vectors.searched(scope.audience).nearest(
                 self._whiten(vector), self.similarity_top_k, look=self._look, filters=scope.filters
             )
 
@@ -136,7 +136,7 @@ class DenseRetriever(BaseRetriever):
         vectors = [self._whiten(self._embedder.vector(query_bundle))]
         if self._embedder.asked is not None:
             vectors.append(self._embedder.vector(self._embedder.asked))
-        scores, *likeness = self._vectors.similarities(vectors, node_ids)
+        scores, *likeness = self._vectors.searched(self._scope.audience).similarities(vectors, node_ids)
         for each in likeness:
             self._scope.observer.similar(each)
         return scores
@@ -271,8 +271,9 @@ class SparseRetriever(BM25Retriever):
             guess = weights.get(term, 0.0) * self._typo_weight
             weights = {**{near.term: guess * near.similarity for near in spellings}, **weights}
             terms = [spellings[0].term if own == term else own for own in terms]
-        self._last = query, index, index.scores(with_related(with_pairs(weights, terms), index.document_frequency))
-        return self._last[1:]
+        scores = index.scores(with_related(with_pairs(weights, terms), index.document_frequency))
+        self._last = query, index, scores
+        return index, scores
 
     def score(self, query_bundle: QueryBundle, node_ids: Sequence[str]) -> Mapping[str, float]:
         """BM25 of each of these nodes for a question; 0 where no term matches."""

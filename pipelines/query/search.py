@@ -25,7 +25,6 @@ from pipelines.query.spelling import corrected
 from pipelines.query.trace import Ledger
 from pipelines.store.facts import read_facts
 from pipelines.store.filters import matching
-from pipelines.store.index_snapshots import SearchedVectors
 from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.store.known_values import assert_known
 from pipelines.store.lexical_index import LexicalIndex
@@ -73,9 +72,8 @@ class SearchOutcome:
 class Search:
     """The state of one question; every stage reads it and writes to its ledger.
 
-    `lexical` is the BM25 index and `vectors` are the vectors of the snapshot that is read, `mark` says which state of
-    the corpus that is, `fingerprint` is of the settings and the embedding model. If it `escalates`, query variants
-    follow weak evidence.
+    `lexical` is the BM25 index of the snapshot that is read, `mark` says which state of the corpus that is,
+    `fingerprint` is of the settings and the embedding model. If it `escalates`, query variants follow weak evidence.
     """
 
     request: Request
@@ -86,7 +84,6 @@ class Search:
     ledger: Ledger
     intent: QueryIntent
     lexical: LexicalIndex
-    vectors: SearchedVectors
     mark: Mark
     names: NameIndex
     embedder: QueryEmbedder
@@ -208,7 +205,7 @@ class Search:
             space = self.index.spaces.current(request.audience, self.mark) if power else None
             whiten = (lambda vector: space.whiten(vector, power).tolist()) if space else list
             legs.append(
-                DenseRetriever(self.vectors, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten)
+                DenseRetriever(self.index.vectors, self.embedder, scope, similarity_top_k=k, look=look, whiten=whiten)
             )
         if request.mode != "dense":
             legs.append(
@@ -234,7 +231,9 @@ class Search:
             unknown = [node_id for node_id in ids if not own or ledger.similarity(node_id) is None]
             with ledger.stage("compare"):
                 if unknown:
-                    ledger.similar(self.vectors.similarities([vector], unknown)[0])
+                    ledger.similar(
+                        self.index.vectors.searched(self.request.audience).similarities([vector], unknown)[0]
+                    )
                 space = self.index.spaces.current(self.request.audience, self.mark)
                 ledger.background = space.background(vector) if space else None
         with ledger.stage("assess"):
@@ -258,7 +257,7 @@ def begin_search(
     ledger, options = Ledger(), settings.analysis
     matching(request.filters)  # a filter that cannot be compared is an error before any retriever runs
     assert_known(index.store, request.filters, request.audience)
-    lexical, vectors = index.indexes.current(request.audience), index.vectors.searched(request.audience)
+    lexical = index.indexes.current(request.audience)
     with index.store.read_snapshot() as snapshot, ledger.stage("analyse"):
         known = index.names.current(request.audience, snapshot.mark) if options.names else NO_NAMES
         asked = checked(request.question)
@@ -273,9 +272,7 @@ def begin_search(
     words = QueryBundle(intent.search_text)
     embedder = QueryEmbedder(index.embed_model, ledger, given, index.store.fitting, asked=words)
     state = snapshot.mark
-    return Search(
-        request, settings, index, llm, fingerprint, ledger, intent, lexical, vectors, state, known, embedder, prompts
-    )
+    return Search(request, settings, index, llm, fingerprint, ledger, intent, lexical, state, known, embedder, prompts)
 
 
 def _rewritten(

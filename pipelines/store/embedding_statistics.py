@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipelines.observe import log, log_failure
 from pipelines.store.originals import write_whole
+from pipelines.store.read_snapshot import Mark
 from pipelines.types import Audience
 
 Vector = NDArray[np.float32]
@@ -79,18 +80,18 @@ def measure_statistics(vectors: Vector) -> EmbeddingStatistics:
 
 
 def saved_statistics(
-    folder: Path, sample: Callable[[Audience, int], Vector], version: Callable[[], int], audience: Audience
+    folder: Path, sample: Callable[[Audience, int], Vector], mark: Callable[[], Mark], audience: Audience
 ) -> EmbeddingStatistics | None:
-    """The statistics of the nodes that this audience may see at the corpus version; None if there are none.
+    """The statistics of the nodes that this audience may see at a mark of the corpus; None if there are none.
 
     They are measured on a sample, and saved in the folder for other processes; a file that cannot be read or written
     means that they are measured again.
     """
-    path, now = folder / f"space-{audience}.npz", version()
+    path, now = folder / f"space-{audience}.npz", mark()
     try:
         if path.exists():
             with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
-                if now == int(saved["version"]):
+                if now == Mark(*saved["mark"].tolist()):
                     return EmbeddingStatistics(saved["mean"], saved["directions"], saved["variances"])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         log_failure("vector space unreadable, measuring it again", error, path=str(path))
@@ -98,7 +99,7 @@ def saved_statistics(
     if not len(vectors):
         return None
     statistics, content = measure_statistics(vectors), io.BytesIO()
-    np.savez(content, version=now, **asdict(statistics))
+    np.savez(content, mark=now, **asdict(statistics))
     try:
         write_whole(path, content.getvalue())
     except OSError as error:

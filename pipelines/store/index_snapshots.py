@@ -70,6 +70,11 @@ class IndexSnapshots(ABC, Generic[Kept]):
         self._stepping = {"owner": threading.RLock(), "visitor": threading.RLock()}
         self._building = {"owner": threading.Lock(), "visitor": threading.Lock()}
 
+    @property
+    def corpus(self) -> NodeReader:
+        """The nodes that are indexed."""
+        return self._corpus
+
     @abstractmethod
     def _made(self, audience: Audience, mark: Mark) -> Kept:
         """A new index of all nodes."""
@@ -211,6 +216,8 @@ class IndexSnapshots(ABC, Generic[Kept]):
         try:
             return self._read(path)
         except _UNREADABLE as error:
+            if not path.exists():  # another process has just swept it
+                return None
             log_failure(f"{self.kind} snapshot unreadable, building it again", error, path=str(path))
             shutil.rmtree(path, ignore_errors=True)
             return None
@@ -261,7 +268,7 @@ class SearchedVectors(NamedTuple):
 
     def similarities(self, vectors: Sequence[Sequence[float]], node_ids: Sequence[str]) -> list[dict[str, float]]:
         """By vector, the cosine similarity (-1..1) of each of these nodes' nearest window; gone nodes are missing."""
-        return (self.in_memory or self.corpus).similarities(vectors, node_ids)
+        return (self.corpus if self.in_memory is None else self.in_memory).similarities(vectors, node_ids)
 
 
 class VectorIndexes(IndexSnapshots[VectorIndex]):
@@ -274,7 +281,7 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
         """More than `most` numbers of vectors are searched in the database."""
         super().__init__(folder, corpus, f"vectors-f{FORMAT}")
         self._windows = most // corpus.dimension
-        self._counted: tuple[Mark, bool] | None = None
+        self._counted: tuple[Mark | None, bool] = (None, False)
 
     def _made(self, audience: Audience, mark: Mark) -> VectorIndex:
         return VectorIndex.build(self._corpus.windows(audience), mark)
@@ -285,25 +292,31 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
     def _read(self, path: Path) -> VectorIndex:
         return VectorIndex.load(path)
 
+    def build_few(self, audience: Audience, snapshot: ReadSnapshot) -> None:
+        """Build and save the index at a read snapshot, if its vectors are few."""
+        if not self._corpus.has_windows(self._windows):
+            self.build(audience, snapshot)
+
     def prepare(self, audience: Audience) -> None:
         """Save the index of a corpus whose vectors are few, if much has changed since the last one."""
         if self.searched(audience).in_memory is not None:
             self.refresh(audience)
 
     def searched(self, audience: Audience) -> SearchedVectors:
-        """The vectors of the corpus as it is now, or in the open read snapshot."""
+        """The vectors of the corpus as it is now, or in the open read snapshot; they are counted once for a state."""
         with self._corpus.read_snapshot() as snapshot:
-            index = self.current(audience) if self.are_few(snapshot.mark) else None
-            return SearchedVectors(self._corpus, audience, index)
+            mark, are_few = self._counted
+            if mark != snapshot.mark:
+                are_few = not self._corpus.has_windows(self._windows)
+                if not snapshot.failed:
+                    self._counted = snapshot.mark, are_few
+            if are_few:
+                return SearchedVectors(self._corpus, audience, self.current(audience))
+            with self._stepping[audience]:
+                self._cached[audience] = []
+            return SearchedVectors(self._corpus, audience, None)
 
     def some(self, audience: Audience, limit: int) -> NDArray[np.float32]:
         """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""
         index = self.searched(audience).in_memory
         return index.some(limit) if index is not None else self._corpus.some_vectors(audience, limit)
-
-    def are_few(self, mark: Mark) -> bool:
-        """True if all vectors are compared in memory; they are counted once for a state of the corpus."""
-        counted = self._counted
-        if counted is None or counted[0] != mark:
-            counted = self._counted = mark, not self._corpus.has_windows(self._windows)
-        return counted[1]

@@ -1,13 +1,14 @@
 """NodeReader: every read of nodes, each for filters and an audience, through one condition of bound parameters."""
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-from llama_index.core.schema import BaseNode, ImageNode, IndexNode, TextNode
+from llama_index.core.schema import BaseNode, ImageNode, IndexNode, Node, TextNode
 from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
@@ -282,7 +283,10 @@ class NodeReader(PGVectorStore):
         statement = select(windows.node_id, *distances).where(wanted).group_by(windows.node_id)
         with reading(self.engine, "comparing vectors") as connection:
             rows = connection.execute(statement).all()
-        return [{row[0]: 1.0 - float(row[place]) for row in rows} for place in range(1, len(vectors) + 1)]
+        return [
+            {row[0]: 1.0 - float(row[place]) for row in rows if not math.isnan(row[place])}  # of a vector of zeros
+            for place in range(1, len(vectors) + 1)
+        ]
 
     def fetch(self, node_ids: Iterable[str], *, filters: Filters, audience: Audience) -> dict[str, TextNode]:
         """The nodes of these ids that this audience may see; ids that are gone are missing."""
@@ -362,7 +366,8 @@ class NodeReader(PGVectorStore):
     def has_windows(self, count: int) -> bool:
         """True if more than `count` vectors are stored."""
         some = select(literal(1)).select_from(self._windows).limit(count + 1).subquery()
-        return int(read_rows(self.engine, "counting vectors", select(func.count()).select_from(some))[0][0]) > count
+        with reading(self.engine, "counting vectors") as connection:
+            return int(connection.execute(select(func.count()).select_from(some)).scalar_one()) > count
 
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
         """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""
@@ -404,10 +409,14 @@ class NodeReader(PGVectorStore):
         """The number of nodes."""
         return int(read_rows(self.engine, "counting nodes", select(func.count()).select_from(self._nodes))[0][0])
 
+    def mark(self) -> Mark:
+        """The state of the corpus."""
+        with self.read_snapshot() as snapshot:
+            return snapshot.mark
+
     def version(self) -> int:
         """The corpus version: raised in the same transaction as any change of nodes."""
-        with self.read_snapshot() as snapshot:
-            return snapshot.mark.version
+        return self.mark().version
 
     def read_snapshot(self) -> AbstractContextManager[ReadSnapshot]:
         """One state of the corpus for all reads of this context, and of threads with a copy of it, until it ends.
@@ -487,7 +496,7 @@ def as_floats(vector: Any) -> Any:
     return vector.to_numpy() if hasattr(vector, "to_numpy") else vector
 
 
-_TEXT_NODES = {kind.class_name(): kind for kind in (TextNode, IndexNode, ImageNode)}
+_TEXT_NODES = {kind.class_name(): kind for kind in (IndexNode, ImageNode)}
 # Defaults for fields that nodes of older parsers lack; `extra` is stored only if it is not empty.
 _DEFAULTS = {name: field.default for name, field in NodeMetadata.model_fields.items() if not field.is_required()}
 _DEFAULTS |= {"section_path": (), "token_count": 0}
@@ -501,7 +510,8 @@ def read_node(row: Any) -> TextNode:
         StoreError: If it is not a text node.
     """
     content = json.loads(row.content)
-    if (made := _TEXT_NODES.get(content["class_name"])) is None:
+    if content["class_name"] == Node.class_name():
         raise StoreError(f"Row {row.node_id} is not a text node.", hint="Run `footnote audit`.")
+    made = _TEXT_NODES.get(content["class_name"], TextNode)  # as LlamaIndex reads a class that it does not know
     node: TextNode = made.from_dict({**content, "text": row.text, "metadata": {**_DEFAULTS, **content["metadata"]}})
     return node

@@ -30,7 +30,7 @@ def vectors_of(sent: Sequence[Any]) -> NDArray[np.float32]:
     return numbers.reshape(len(sent), -1) if sent else numbers.reshape(0, 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VectorIndex:
     """An immutable index of the vectors of one audience's nodes as they were at a mark of the corpus.
 
@@ -44,7 +44,8 @@ class VectorIndex:
         documents: The document of each row.
         starts: The first window of each row, and the end of the last.
         vectors: (windows, dimension), of length 1.
-        behind: The number of nodes that were removed or added since the saved index.
+        saved: The number of rows of the saved index.
+        left: The number of these that are still there; they come first.
     """
 
     mark: Mark
@@ -53,7 +54,8 @@ class VectorIndex:
     documents: Sequence[str]
     starts: NDArray[np.int64]
     vectors: NDArray[np.float32]
-    behind: int = 0
+    saved: int
+    left: int
 
     @classmethod
     def build(cls, windows: Iterable[Window], mark: Mark) -> "VectorIndex":
@@ -65,7 +67,8 @@ class VectorIndex:
         vectors = vectors_of([window.vector for window in found])
         lengths = np.sqrt(np.vecdot(vectors, vectors))
         vectors /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
-        return cls(mark, mark, list(nodes), list(nodes.values()), starts, vectors)
+        count = len(nodes)
+        return cls(mark, mark, list(nodes), list(nodes.values()), starts, vectors, count, count)
 
     @classmethod
     def load(cls, folder: Path) -> "VectorIndex":
@@ -75,7 +78,8 @@ class VectorIndex:
             ValueError: If its files are not those that were saved.
         """
         mark, arrays, content = load_index(folder)
-        return cls(mark, mark, content["ids"], content["documents"], arrays["starts"], arrays["vectors"])
+        ids, documents = content["ids"], content["documents"]
+        return cls(mark, mark, ids, documents, arrays["starts"], arrays["vectors"], len(ids), len(ids))
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, whole or not at all."""
@@ -90,14 +94,13 @@ class VectorIndex:
         added = VectorIndex.build(windows, mark)
         if not len(added):
             return replace(self, mark=mark)
-        return VectorIndex(
-            mark,
-            self.base_mark,
-            [*self.ids, *added.ids],
-            [*self.documents, *added.documents],
-            np.concatenate([self.starts[:-1], added.starts + self.starts[-1]]),
-            np.concatenate([self.vectors, added.vectors]) if len(self) else added.vectors,
-            self.behind + len(added),
+        return replace(
+            self,
+            mark=mark,
+            ids=[*self.ids, *added.ids],
+            documents=[*self.documents, *added.documents],
+            starts=np.concatenate([self.starts[:-1], added.starts + self.starts[-1]]),
+            vectors=np.concatenate([self.vectors, added.vectors]) if len(self) else added.vectors,
         )
 
     def _without(self, kept: NDArray[np.bool_]) -> "VectorIndex":
@@ -109,7 +112,7 @@ class VectorIndex:
             documents=[self.documents[row] for row in rows],
             starts=np.concatenate([[0], np.cumsum(sizes[kept])]),
             vectors=self.vectors[np.repeat(kept, sizes)],
-            behind=self.behind + len(self) - len(rows),
+            left=int(kept[: self.left].sum()),
         )
 
     def __len__(self) -> int:
@@ -118,7 +121,7 @@ class VectorIndex:
     @property
     def is_far(self) -> bool:
         """True if so much changed since the saved index that a new one is due."""
-        return is_far(self.behind, len(self))
+        return is_far(self.saved - self.left + len(self) - self.left, self.saved)
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -130,12 +133,10 @@ class VectorIndex:
 
         Only `allowed` nodes, if given. All are compared, so that none is missed.
         """
-        if allowed is None:
-            rows = np.arange(len(self))
-            scores = _nearest_windows(self.vectors, self.starts[:-1], vector)
-        else:
+        rows, scores = np.arange(len(self)), _nearest_windows(self.vectors, self.starts[:-1], vector)
+        if allowed is not None:
             rows = np.array([self.row[node_id] for node_id in allowed if node_id in self.row], dtype=np.int64)
-            scores = self._similarities(vector, rows)
+            scores = scores[rows]
         if not (take := min(k, len(rows))):
             return []
         best = np.flatnonzero(scores >= np.partition(scores, -take)[-take])

@@ -81,10 +81,8 @@ def build_indexes(settings: Settings, database: Database, store: "FootnoteVector
     folder = snapshot_folder_of(settings, database, f"{store.table}-{mark.version}")
     shutil.rmtree(folder, ignore_errors=True)
     build_lexical_indexes(settings, database, store, folder).build("owner", ReadSnapshot(mark))
-    vectors = build_vector_indexes(settings, database, store, folder)
-    if vectors.are_few(mark):
-        vectors.build("owner", ReadSnapshot(mark))
-    saved_statistics(folder, store.some_vectors, lambda: mark.version, "owner")
+    build_vector_indexes(settings, database, store, folder).build_few("owner", ReadSnapshot(mark))
+    saved_statistics(folder, store.some_vectors, lambda: mark, "owner")
 
 
 def snapshot_folder(settings: Settings, database: Database, store: "FootnoteVectorStore") -> Path:

@@ -208,8 +208,9 @@ def test_a_promoted_model_serves_whoever_goes_on_and_its_indexes_are_there(fille
     assert second.trace.settings != first.trace.settings
     assert similarities(second) == similarities(build_engine_aside(filled, engine.database, B).search(QUESTION))
     assert similarities(second) != similarities(first)
-    kept = {path.name.split("-")[0] for path in snapshot_folder(filled, engine.database, engine.store).iterdir()}
-    assert {"owner", "space"} <= kept
+    kept = {path.name.rsplit("-", 3)[0] for path in snapshot_folder(filled, engine.database, engine.store).iterdir()}
+    assert {"owner-vectors", "space"} <= {name.removesuffix("-owner.npz") for name in kept}
+    assert any(name.startswith("owner-h") for name in kept)
     assert other.ask(QUESTION, record=False).answered == engine.ask(QUESTION, record=False).answered
     assert make_serve(filled, B) is None
 

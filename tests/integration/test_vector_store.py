@@ -143,6 +143,34 @@ def test_added_nodes_are_found_by_bm25_and_by_the_whole_engine(
     assert engine.search("zebra", mode="sparse", record=False).results == ()
 
 
+class OwnNode(TextNode):
+    """A class of a program's own, which LlamaIndex reads as a TextNode."""
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "OwnNode"
+
+
+def test_a_node_of_a_programs_own_class_is_found(
+    settings: Settings, store: FootnoteVectorStore, embed: Callable[[str], list[float]]
+) -> None:
+    said = "The amber crane lifts grain."
+    store.add([OwnNode(id_="own", text=said, embedding=embed(said))])
+    assert store.query(VectorStoreQuery(query_embedding=embed(said), similarity_top_k=2)).ids == ["own"]
+    assert [hit.text for hit in build_query_engine(settings).search("amber crane", record=False).results] == [said]
+
+
+def test_a_node_that_was_written_anew_holds_the_words_that_it_has_now(
+    settings: Settings, store: FootnoteVectorStore, embed: Callable[[str], list[float]]
+) -> None:
+    index = build_query_engine(settings).indexes
+    store.add([node("The zeppelin flew over Bremen.", embed, "n1"), node("Bread is baked.", embed, "n2")])
+    assert index.current("owner").holders(["zeppelin"], ["n1", "n2"]) == {"n1"}
+    store.add([node("The balloon flew over Bremen.", embed, "n1")])
+    assert index.current("owner").holders(["zeppelin"], ["n1", "n2"]) == set()
+    assert index.current("owner").holders(["balloon"], ["n1", "n2"]) == {"n1"}
+
+
 @pytest.mark.parametrize(
     ("spans", "text"),
     [

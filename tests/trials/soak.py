@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any
 
 import httpx
@@ -77,7 +77,7 @@ def ask(url: str, seen: Seen, until: float, order: list[str]) -> None:
                 began = time.monotonic()
                 try:
                     client.post("/v1/ask", json={"question": question}).raise_for_status()
-                except httpx.HTTPError as error:
+                except Exception as error:  # noqa: BLE001 - a thread must report what it met
                     seen.errors.append(f"ask: {error!r}")
                 seen.asked.append((began, time.monotonic() - began))
                 if time.monotonic() > until:
@@ -106,18 +106,18 @@ def disturb(url: str, folder: Path, environment: dict[str, str], seen: Seen, unt
         while time.monotonic() < until:
             number, began = number + 1, time.monotonic()
             word = change(folder, number)
-            seen.errors += ingest(folder, environment)
-            seen.ingests += 1
-            done = time.monotonic()
             try:
+                seen.errors += ingest(folder, environment)
+                seen.ingests += 1
+                done = time.monotonic()
                 while not finds(client, word):
                     if time.monotonic() - done > _SEEN:
                         seen.errors.append(f"{word} was not found within {_SEEN:g} s")
                         break
                     time.sleep(0.02)
-            except httpx.HTTPError as error:
-                seen.errors.append(f"search: {error!r}")
-            seen.visible.append(time.monotonic() - done)
+                seen.visible.append(time.monotonic() - done)
+            except Exception as error:  # noqa: BLE001 - a thread must report what it met
+                seen.errors.append(f"change: {error!r}")
             time.sleep(max(0.0, began + every - time.monotonic()))
 
 
@@ -135,12 +135,13 @@ def ingest(folder: Path, environment: dict[str, str]) -> list[str]:
     return [] if done.returncode == 0 else [f"ingest ended with {done.returncode}: {done.stderr[-300:]}"]
 
 
-def measured(process: psutil.Process) -> dict[str, float]:
+def measured(process: psutil.Process, data: Path) -> dict[str, float]:
     """The memory of the server, and of Postgres beside shared pages, in MB; the seconds that the server computed."""
     postgres = 0
-    for each in psutil.process_iter(["name"]):
-        with suppress(psutil.NoSuchProcess):  # the server of a connection that was closed
-            postgres += each.memory_full_info().uss if each.info["name"] == "postgres" else 0
+    first = psutil.Process(int((data / "postmaster.pid").read_text().split()[0]))
+    for each in (first, *first.children(recursive=True)):
+        with suppress(psutil.Error):  # the server of a connection that was closed
+            postgres += each.memory_full_info().uss
     server = process.memory_info().rss / 2**20
     return {"server": server, "postgres": postgres / 2**20, "cpu": sum(process.cpu_times()[:2])}
 
@@ -156,16 +157,17 @@ def report(seen: Seen, held: list[tuple[float, dict[str, float]]], began: float,
         levels = [each for when, each in held if first <= when < last]
         slices.append({
             "questions": len(times), "p50_ms": round(cuts[9] * 1000), "p95_ms": round(cuts[18] * 1000),
-            "cpu_ms_a_question": round((levels[-1]["cpu"] - levels[0]["cpu"]) * 1000 / max(len(times), 1)),
-            **{f"{name}_mb": round(max(each[name] for each in levels)) for name in ("server", "postgres")},
+            "cpu_ms_a_question": round((levels[-1]["cpu"] - levels[0]["cpu"]) * 1000 / max(len(times), 1)) if levels
+            else 0,
+            **{f"{name}_mb": round(max((each[name] for each in levels), default=0)) for name in ("server", "postgres")},
         })  # fmt: skip
     return {
         "minutes": (until - began) / 60,
         "questions": len(seen.asked),
         "ingests": seen.ingests,
         "errors": seen.errors,
-        "visible_ms": {"median": round(sorted(seen.visible)[len(seen.visible) // 2] * 1000),
-                       "worst": round(max(seen.visible) * 1000)},
+        "visible_ms": {"median": round(median(seen.visible or [0.0]) * 1000),
+                       "worst": round(max(seen.visible, default=0.0) * 1000)},
         "tenths": slices,
     }  # fmt: skip
 
@@ -183,6 +185,7 @@ def soak(source: Path, minutes: float, askers: int, every: float) -> dict[str, A
         environment = {"PATH": os.environ["PATH"], "HOME": scratch, "FOOTNOTE_HOME": f"{scratch}/var"}
         seen, held = Seen(), list[tuple[float, dict[str, float]]]()
         seen.errors += ingest(folder, environment)
+        data = Path(scratch) / "var" / "postgres" / "data"
         with served(environment) as (url, process):
             began = time.monotonic()
             until = began + 60 * minutes
@@ -194,7 +197,7 @@ def soak(source: Path, minutes: float, askers: int, every: float) -> dict[str, A
             for each in work:
                 each.start()
             while time.monotonic() < until:
-                held.append((time.monotonic(), measured(process)))
+                held.append((time.monotonic(), measured(process, data)))
                 time.sleep(2)
             for each in work:
                 each.join()

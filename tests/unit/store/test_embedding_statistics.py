@@ -57,7 +57,7 @@ def test_statistics_of_few_vectors_are_shrunk() -> None:
 
 class Corpus:
     def __init__(self) -> None:
-        self.version, self.measured, self.rows = 1, 0, corpus(100)
+        self.mark, self.measured, self.rows = Mark(1, 10), 0, corpus(100)
 
     def sample(self, audience: str, limit: int) -> np.ndarray:
         self.measured += 1
@@ -65,8 +65,8 @@ class Corpus:
 
     def spaces(self, folder: Path) -> Callable[[], EmbeddingStatistics | None]:
         """The statistics of the owner as they are now, kept by one process."""
-        kept = KeptByMark(partial(saved_statistics, folder, self.sample, lambda: self.version))
-        return lambda: kept.current("owner", Mark(self.version, 0))
+        kept = KeptByMark(partial(saved_statistics, folder, self.sample, lambda: self.mark))
+        return lambda: kept.current("owner", self.mark)
 
 
 def test_statistics_are_measured_once_a_version_and_saved_on_disk(tmp_path) -> None:
@@ -78,11 +78,12 @@ def test_statistics_are_measured_once_a_version_and_saved_on_disk(tmp_path) -> N
     assert held.measured == 1
 
 
-def test_a_corpus_that_was_swapped_for_another_of_the_same_size_is_measured_again(tmp_path) -> None:
+@pytest.mark.parametrize("later", [Mark(2, 20), Mark(1, 20)], ids=["a change", "a backup of before was restored"])
+def test_a_corpus_that_was_swapped_for_another_of_the_same_size_is_measured_again(tmp_path, later: Mark) -> None:
     held = Corpus()
     spaces = held.spaces(tmp_path)
     before = spaces().mean
-    held.rows, held.version = -held.rows, 2
+    held.rows, held.mark = -held.rows, later
     assert np.allclose(spaces().mean, -before)
     assert np.allclose(held.spaces(tmp_path)().mean, -before)
 
