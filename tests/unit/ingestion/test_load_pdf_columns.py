@@ -616,3 +616,21 @@ def test_a_name_in_a_font_of_its_own_goes_on_in_it_beside_its_dates(load_bytes, 
     ]
     first = blocks(load_bytes(make_pdf([page]), "a.pdf"))[0]
     assert first == "Cook, the Windhelm Womens Institute of Wider Wommelham\t2019 - 2021"
+
+
+def test_a_bold_line_beside_a_date_goes_on_if_it_reaches_where_the_widest_date_begins(load_bytes, make_pdf) -> None:
+    rows = [
+        ("Paralegal at Oakhurst", "October 2016 - October 2019"),
+        ("Washington, D.C.", ""),
+        ("Efficient Routing for Very Large Mixtures of Experts and Their", "2014"),
+        ("Neighbourhoods", ""),
+    ]
+    drawn = [(60, 700, "Work", BOLD, 16)]
+    for number, (text, note) in enumerate(rows):
+        y = 660 - 13 * number
+        drawn += [(60, y, text, BOLD, 10), *([right_aligned(note, 535, y)] if note else [])]
+    drawn += column(PROSE, 60, 560)
+    document = load_bytes(make_pdf([drawn]), "a.pdf")
+    assert blocks(document)[1:4] == [
+        f"{rows[0][0]}\t{rows[0][1]}", rows[1][0], f"{rows[2][0]} {rows[3][0]}\t{rows[2][1]}"
+    ]  # fmt: skip
