@@ -32,6 +32,7 @@ def findings(page: Page) -> list[tuple[str, str]]:
         ]
         if not serious:
             break
+        page.wait_for_timeout(500)
     return serious
 
 

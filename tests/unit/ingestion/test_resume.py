@@ -371,8 +371,8 @@ def test_every_fact_occurs_in_its_piece_or_its_lead(raw: str) -> None:
         for record in records_of(piece.facts):
             assert piece.start <= record.span[0] <= record.span[1] <= piece.end
             values = record.model_dump(
-                exclude={"type", "span", "start_month", "end_month", "current", "about"}
-            ).values()
+                exclude={"type", "span", "start_month", "end_month", "current", "about", "languages", "topics"}
+            ).values()  # languages and topics have names of ours
             stated = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
             marks = str.maketrans("", "", "*_`~\\|#[]<>")
             assert all("".join(value.split()).translate(marks) in source.translate(marks) for value in stated)
