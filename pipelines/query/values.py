@@ -85,26 +85,13 @@ def _units() -> Mapping[tuple[str, ...], frozenset[ValueKind]]:
 def _currencies() -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
     """Of all currencies: (codes and the signs of their countries, as written; English names, in lower case).
 
-    A name stands whole and by its last word ("Swiss francs", "francs").
+    A name stands whole and by its last word ("Swiss francs", "francs"). The file is made by data/make_currencies.py.
     """
-    from babel import Locale, UnknownLocaleError
-    from babel.core import get_global
-    from babel.languages import get_official_languages
-
-    words, names_of = _word_lists(), Locale.parse("en")._data["currency_names_plural"]
-    signs, names = set(words["lower_codes"]), set[tuple[str, ...]]((name,) for name in words["money_names"])
-    for territory, periods in get_global("territory_currencies").items():
-        codes = [code for code, _, end, is_tender in periods if is_tender and end is None and code not in signs]
-        signs.update(codes)
-        for forms in (names_of[code] for code in codes if code in names_of):
-            for name in (_words(str(forms[count])) for count in forms):
-                names |= {name, name[-1:]}
-        for language in get_official_languages(territory)[:1] if codes else ():
-            try:
-                symbols = Locale.parse(f"{language}_{territory}").currency_symbols
-            except (UnknownLocaleError, ValueError):
-                continue
-            signs |= {str(symbols[code]).strip("\u200b\u200e\u200f.") for code in codes if code in symbols}
+    words, of_cldr = _word_lists(), json.loads(Path(__file__).with_name("currencies.json").read_text(encoding="utf-8"))
+    signs = {*words["lower_codes"], *of_cldr["signs"]}
+    names = set[tuple[str, ...]]((name,) for name in words["money_names"])
+    for name in map(_words, of_cldr["names"]):
+        names |= {name, name[-1:]}
     short = {sign for sign in signs if len(sign) > 1}  # a single letter is seldom a currency (R5, M1)
     return frozenset(short), frozenset(names - {(name,) for name in words["no_money"]})
 

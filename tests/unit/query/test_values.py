@@ -1,9 +1,11 @@
 """Values of a kind in a text."""
 
+import json
 import time
 
 import pytest
 
+from data import make_currencies
 from pipelines.query.values import holds, values_in
 from pipelines.store.tokens import tokenise
 
@@ -96,3 +98,7 @@ def test_long_hostile_texts_are_read_in_linear_time(piece: str) -> None:
     started = time.process_time()
     values_in(piece * 5_000)
     assert time.process_time() - started < 0.5
+
+
+def test_the_stored_currencies_are_those_of_babel() -> None:
+    assert json.loads(make_currencies.FILE.read_text("utf-8")) == make_currencies.currencies()
