@@ -512,19 +512,6 @@ def test_a_copied_page_ends_a_company_whose_time_is_used_up() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_behind_a_company_of_a_copied_page_is_its_type_of_employment_in_any_language() -> None:
-    copied = (
-        "Kuchařka\nSalt & Zest · Plný úvazek\nJan 2018 - Dec 2020 · 3 yrs\nWashington, D.C.\n"
-        "Kelp Transport\nPlný úvazek · 2 yrs\nPlanner\nJan 2017 - Dec 2017 · 1 yr\n"
-        "Clerk\nJan 2016 - Dec 2016 · 1 yr\n"
-    )
-    read = facts(f"Jane Doe\nExperience\n{copied}", JobFacts)
-    assert [(job.company, job.position, job.location) for job in read] == [
-        ("Salt & Zest", "Kuchařka", "Washington, D.C."), ("Kelp Transport", "Planner", ""),
-        ("Kelp Transport", "Clerk", ""),
-    ]  # fmt: skip
-
-
 def test_a_copied_page_has_levels_and_dates_beside_names() -> None:
     assert [(one.language, one.level) for one in facts(TOWN, LanguageFacts)] == [
         ("English", "Native or bilingual"), ("Polish", "Full professional proficiency"), ("isiZulu", "Limited working"),

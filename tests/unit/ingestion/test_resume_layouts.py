@@ -261,14 +261,6 @@ def test_addresses_at_the_foot_of_a_page_are_no_skills() -> None:
     assert skills(text) == [("", ("Go", "Rust"))]
 
 
-def test_addresses_between_the_lines_of_a_section_are_the_persons() -> None:
-    address = "Lyon, France\n\n+33 612 555 0131\n\nann@lee.example"
-    text = f"# Ann Lee\n\n## Skills\n\nGo, Rust\n\n{address}\n\nSQL\n\n## Work\n\nEngineer, Pell Ltd\t2019 – 2021\n"
-    assert [skill for record in records(text, SkillsFacts) for skill in record.skills] == ["Go", "Rust", "SQL"]
-    assert {person.email for person in records(text, PersonFacts)} >= {"ann@lee.example"}
-    assert jobs(text) == [("Pell Ltd", "Engineer")]
-
-
 def test_a_short_line_far_below_the_last_section_is_a_footer() -> None:
     text, boxes = in_fonts([["Ann Lee"], ["SKILLS"], ["Go, Rust"], ["Ann Lee, Curriculum vitae"]])
     boxes[-1] = replace(boxes[-1], y0=30.0, y1=40.0)

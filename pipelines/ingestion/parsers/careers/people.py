@@ -50,13 +50,8 @@ def summary_of(text: str, start: int, end: int) -> SummaryFacts | None:
 
 def phone_in(text: str) -> str:
     """The first telephone number of a text that is not a date; "" without one."""
-    return next((number for number in phones_in(text) if not _is_date(number)), "")
-
-
-def _is_date(number: str) -> bool:
-    """True for a range, or a date that is no part of a longer number."""
-    ranges = date_ranges(number)
-    return bool(ranges) and (ranges[0].is_range or sum(map(str.isdigit, number)) <= _MAX_DATE)
+    numbers = phones_in(text)
+    return next((one for one in numbers if sum(map(str.isdigit, one)) > _MAX_DATE or not date_ranges(one)), "")
 
 
 def pronouns_in(text: str) -> str:

@@ -13,10 +13,10 @@ from pipelines.contacts import email_in, linkedin_slug
 from pipelines.facts import EducationFacts, JobFacts, LanguageFacts, PersonFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, months_named
 from pipelines.ingestion.parsers.careers.people import pronouns_in, without_pronouns
+from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields, end_year
-from pipelines.ingestion.parsers.careers.separators import split_aside
 from pipelines.ingestion.parsers.careers.vocabulary import degree_score
-from pipelines.ingestion.parsers.linkedin.jobs import Row, job_facts, job_pieces, location_of, rows_of
+from pipelines.ingestion.parsers.linkedin.jobs import Row, job_facts, job_pieces, rows_of
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts, whole_piece
 from pipelines.ingestion.parsers.resume.lines import LineKind, ResumeLine
@@ -39,6 +39,7 @@ _BRACKETS = str.maketrans("（）", "()")
 _LISTED = frozenset(
     ("contact", "top_skills", "skills", "languages", "certifications", "awards", "publications", "patents")
 )
+_MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS = 60, 7, 4
 _MAX_STUDY_ROWS = 4
 _MAX_NAME, _MAX_HEADLINE, _MAX_HOME = 100, 400, 200
 
@@ -167,7 +168,17 @@ def _job(company: Row, rows: Sequence[Row], dated: DateRange | None, *, first: b
     position, *body = rows
     body = body[1:] if dated else body
     span = (company if first else position).start, rows[-1].end
-    return job_facts(span, (company.words, position.words, location_of(body[0]) if body else ""), body, dated)
+    return job_facts(span, (company.words, position.words, _place(body[0]) if body else ""), body, dated)
+
+
+def _place(row: Row) -> str:
+    """The words below the dates if they name a place; "" if they are the text."""
+    words = row.words
+    if row.bullet or len(words) > _MAX_PLACE or len(words.split()) > _MAX_PLACE_WORDS or words[-1] in ":;!?…":
+        return ""
+    parts = [part.strip() for part in words.split(",")]
+    named = len(parts) <= _MAX_PARTS and all(part and not part[0].islower() and not part[0].isdigit() for part in parts)
+    return words if place_score(words) >= 2 or (named and (len(parts) > 1 or len(words.split()) <= 3)) else ""
 
 
 def read_typeset_schools(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
@@ -235,8 +246,9 @@ def _ends(words: str) -> tuple[str, str]:
 
 def _split_brackets(words: str) -> tuple[str, str]:
     """(the words before brackets at the end, the words in them); the second is "" without brackets."""
-    plain = words.translate(_BRACKETS)
-    return split_aside(plain) if plain.endswith(")") else (words, "")
+    head, opened, inside = words.translate(_BRACKETS).rpartition("(")
+    is_end = opened and inside.endswith(")") and inside.find(")") == len(inside) - 1
+    return (head.rstrip(), inside[:-1]) if is_end else (words, "")
 
 
 def _iso(point: str, month: int) -> str:

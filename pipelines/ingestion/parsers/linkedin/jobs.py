@@ -15,13 +15,15 @@ from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_se
 from pipelines.ingestion.parsers.resume.jobs import read_experience
 from pipelines.ingestion.parsers.resume.lines import ResumeLine
 from pipelines.ingestion.parsers.resume.sections import SectionPart
-from pipelines.text import digit_runs, is_page_number, plain
+from pipelines.text import digit_runs, fold, is_page_number, plain
 
 _REST = " \t\n()[]·•|,;:-–—"
 _AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
+_AREAS = frozenset(
+    map(fold, "area region périphérie alrededores región großraum umgebung dintorni greater metropolitan".split())
+)
 _MARKUP = "*`[<\\&"
 _MAX_NAME = 200
-_MAX_PLACE, _MAX_PLACE_WORDS, _MAX_PARTS, _MAX_NAME_WORDS = 60, 7, 4, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def row_dates(row: Row) -> DateRange | None:
     if len(ranges) != 1:
         return None
     lengths = [span for span in durations(row.words) if span[0] >= ranges[0].end]
-    if not (ranges[0].is_range or lengths):
+    if not (ranges[0].end_month or ranges[0].current or lengths):
         return None
     return ranges[0] if _states_only(row.words, [(ranges[0].start, ranges[0].end), *lengths]) else None
 
@@ -154,41 +156,38 @@ def listed_jobs(rows: Sequence[Row]) -> list[JobFacts]:
         return []
     joined = dated[0] == 1 and split_position(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
-    heads = [_Head(at - 1, at - 1, at - 1, at) for at in dated] if joined else _heads(rows, dated, copied=copied)
+    heads = _position_at_company(dated) if joined else _copied_page(rows, dated) if copied else _exported(rows, dated)
     ends = [*(head.first for head in heads[1:]), len(rows)]
-    return [_job(rows, head, end, joined, copied) for head, end in zip(heads, ends, strict=True)]
+    return [_job(rows, head, end, joined) for head, end in zip(heads, ends, strict=True)]
 
 
-def _heads(rows: Sequence[Row], dated: Sequence[int], *, copied: bool) -> list[_Head]:
-    """Company, its total duration if it has several positions, position, perhaps a type of employment, dates.
+def _position_at_company(dated: Sequence[int]) -> list[_Head]:
+    """`Position at Company` above the dates."""
+    known = frozenset(dated)
+    return [_Head(at - 1, at - 1, at - 1, at) for at in dated if at - 1 not in known and at]
 
-    In a copied page the company may be below the position: "Engineer", "Acme · Full-time".
-    """
+
+def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
+    """Company, total duration if it has several positions, position, dates."""
     heads: list[_Head] = []
-    company = before = -1
-    total, counted = 0, frozenset[int]()
+    company, total, counted, before = -1, 0, frozenset[int](), -1
     for at in dated:
-        typed = at - 1 > before and is_employment_type(rows[at - 1].words)
-        position, above = at - 1 - typed, at - 2 - typed
+        position, above = at - 1, at - 2
         months = months_of(rows[at])
-        length = next((up for up in range(max(before + 2, at - 5), at) if _is_total_duration(rows[up])), -1)
-        is_below = copied and not typed and above > before and not _is_position_below(rows[above], rows[position])
-        own = position if is_below else above
-        if length > 0:
-            company, total, counted = length - 1, stated_months(rows[length].words), frozenset(months)
-            first = company
+        if above - 1 > before and is_duration(rows[above].words):
+            heads.append(_Head(above - 1, above - 1, position, at))
+            company, total, counted = above - 1, stated_months(rows[above].words), frozenset(months)
         elif company >= 0 and (
             above <= before
             or is_duration(rows[above].words)
-            or _is_same_company(rows[own], total, counted, months, len(heads))
+            or _is_same_company(rows[above], total, counted, months, len(heads))
         ):
-            first = position = position if position > before else at
+            first = position if position > before else at
+            heads.append(_Head(first, company, position if position > before else -1, at))
             counted |= frozenset(months)
         else:
-            first = max(above, before + 1)
-            company, position = (position, above) if is_below else (first if first < at else -1, position)
-            total, counted = 0, frozenset(months)
-        heads.append(_Head(first, company, -1 if position in (company, at) else position, at))
+            company, total, counted = (above if above > before else position), 0, frozenset(months)
+            heads.append(_Head(company, company, position if company != position else -1, at))
         before = at
     return heads
 
@@ -217,6 +216,39 @@ def _may_be_company(row: Row) -> bool:
     return all(not word[0].isalpha() or word[0].isupper() or len(word) <= 3 for word in words)
 
 
+def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
+    """Position, `Company · Full-time`, dates; or a company with its total duration, then its positions."""
+    heads: list[_Head] = []
+    company, before = -1, -1
+    total, counted = 0, frozenset[int]()
+    for at in dated:
+        months = months_of(rows[at])
+        length = next((up for up in range(max(before + 2, at - 5), at) if _is_total_duration(rows[up])), -1)
+        typed = at - 1 > before and is_employment_type(rows[at - 1].words)
+        position = at - 2 if typed else at - 1
+        is_full = len(counted) >= total - 1 and len(counted.union(months)) > total + 2
+        if length > 0:
+            company, total, counted = length - 1, stated_months(rows[length].words), frozenset(months)
+            heads.append(_Head(company, company, position, at))
+        elif (
+            company >= 0
+            and total
+            and not (typed and is_full)
+            and (typed or _is_same_company(rows[at - 1], total, counted, months, len(heads)))
+        ):
+            heads.append(_Head(position, company, position, at))
+            counted |= frozenset(months)
+        else:
+            first, total = max(before + 1, at - 2 - typed), 0
+            position = at - 2 if at - 2 > before else -1
+            company = at - 3 if typed and at - 3 > before else at - 1
+            if not typed and position >= 0 and _is_position_below(rows[position], rows[company]):
+                company, position = position, company
+            heads.append(_Head(first, company, position, at))
+        before = at
+    return heads
+
+
 def _is_position_below(row: Row, below: Row) -> bool:
     """True if the lower one of two rows is the position, which says no type of employment, and the upper one is not."""
     return "·" not in below.words and title_score(below.words) >= 1 > title_score(row.words)
@@ -225,16 +257,17 @@ def _is_position_below(row: Row, below: Row) -> bool:
 def _is_total_duration(row: Row) -> bool:
     """True if the row is a company's total duration: "5 yrs 2 mos", "Full-time · 5 yrs 2 mos"."""
     *kind, length = row.words.split(" · ")
-    return is_duration(length) and len(kind) <= 1
+    return is_duration(length) and len(kind) <= 1 and all(map(is_employment_type, kind))
 
 
-def _job(rows: Sequence[Row], head: _Head, end: int, joined: bool, copied: bool) -> JobFacts:
+def _job(rows: Sequence[Row], head: _Head, end: int, joined: bool) -> JobFacts:
     company = rows[head.company].words if head.company >= 0 else ""
-    company = company.rpartition(" · ")[0] or company if copied else company
     position = rows[head.position].words if head.position >= 0 else ""
     sides = split_position(company) if joined else None
     if sides:
         position, company = sides
+    elif " · " in company and is_employment_type(company.rsplit(" · ", 1)[1]):
+        company = company.rsplit(" · ", 1)[0]
     body = rows[head.dates + 1 : end]
     location = location_of(body[0], strict=joined) if body else ""
     span = rows[head.first].start, rows[end - 1].end
@@ -260,14 +293,12 @@ def job_facts(
 def location_of(row: Row, *, strict: bool = False) -> str:
     """The place that a row below a job's dates names; "" for other rows. `strict` accepts only known places."""
     words = row.words.split(" · ")[0].strip()
-    if row.bullet or len(words) > _MAX_PLACE:
+    if row.bullet or len(words) > 80 or words.endswith((".", ":", "!", ";")):
         return ""
     if place_score(words) >= 2:
         return words
-    if strict or len(words.split()) > _MAX_PLACE_WORDS or words[-1] in ".:;!?…":
-        return ""
-    parts = [part.strip() for part in words.split(",")]
-    named = len(parts) <= _MAX_PARTS and all(part and not part[0].islower() and not part[0].isdigit() for part in parts)
-    first, *others = words.split()
-    is_short = len(others) < _MAX_NAME_WORDS and not any(word[0].islower() and len(word) > 3 for word in others)
-    return words if named and (len(parts) > 1 or is_short or place_score(first) >= 2) else ""
+    parts = [part.split() for part in words.split(",")]
+    named = len(parts) <= 4 and all(part and len(part) <= 4 and part[0][0].isupper() for part in parts)
+    short = len(parts) == 1 and len(parts[0]) <= 2 and words.istitle()
+    is_area = not _AREAS.isdisjoint(fold(words).replace(",", " ").split())
+    return words if named and not strict and (len(parts) > 1 or short or is_area) else ""

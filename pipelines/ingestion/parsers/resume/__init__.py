@@ -63,7 +63,7 @@ def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
 
 
 def _names_dated_job(entry: ResumeEntry) -> bool:
-    is_range = entry.dated is not None and entry.dated.is_range
+    is_range = entry.dated is not None and (entry.dated.end_month is not None or entry.dated.current)
     return is_range and any(has_title(part.words) for line in (*entry.head, *entry.after) for part in line.parts)
 
 
@@ -95,7 +95,16 @@ def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
 
 
 def _lists_jobs(text: str, part: SectionPart) -> bool:
-    return not part.section and any(map(_names_dated_job, split_entries(dated_lines(text, part.lines)).entries))
+    if part.section or not part.lines:
+        return False
+    entries = split_entries(dated_lines(text, part.lines)).entries
+    naming = [
+        line
+        for entry in entries
+        if entry.dated and (entry.dated.end_month or entry.dated.current)
+        for line in (*entry.head, *entry.after)
+    ]
+    return any(has_title(segment.words) for line in naming for segment in line.parts)
 
 
 def resume_parts(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
@@ -203,7 +212,7 @@ def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[Career
             about = _may_be_about(one, part.section, [each.words for each in (*above, *one.parts)])
             is_column = about == "job" and "\t" in text[one.line.start : one.line.end]
             is_apart = one.anchor or is_column  # the dates, from a sentence
-            ranges = [dates for dates in one.dates if dates.is_range] if is_apart and about else []
+            ranges = [dates for dates in one.dates if dates.end_month or dates.current] if is_apart and about else []
             unread = next((dates for dates in ranges if not states(read, dates, dates.start)), None)
             if unread and about:
                 yield UnreadLine(span=(one.line.start, one.line.end), about=about, **date_fields(unread))
@@ -231,7 +240,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 30
+    version: int = 27
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -74,7 +74,7 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     if not anchors:
         return _undated(lines, names)
     if _is_dates_last(lines, anchors):
-        return split_entries(_with_dates_above(lines, anchors), reach, names)
+        return _dates_last(lines, anchors)
     known = frozenset(anchors)
     above = [_naming_lines_above(lines, anchor, known) for anchor in anchors]
     own = [lines[anchor].anchor != "beside" and _names_entry(lines[anchor]) for anchor in anchors]
@@ -159,8 +159,6 @@ def _naming_lines_above(lines: Sequence[DatedLine], anchor: int, anchors: frozen
             continue
         if before in anchors or not one.named or one.line.kind in ("bullet", "more") or len(found) == _MAX_HEAD_LINES:
             break
-        if before - 1 in anchors and all(is_place(part.words) for part in one.parts):
-            break  # the place of the entry above
         found.append(before)
     return found
 
@@ -199,17 +197,27 @@ def _is_dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> bool:
     return lines[0].named and not lines[first - 1].named and one.line.kind != "row"
 
 
-def _with_dates_above(lines: Sequence[DatedLine], anchors: Sequence[int]) -> list[DatedLine]:
-    """The lines; the dates that close an entry stand right below the lines that name it."""
-    moved: list[DatedLine] = []
-    start = 0
+def _dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> SectionEntries:
+    entries, start = [], 0
     for anchor in anchors:
+        end = anchor + 1
+        while end < len(lines) and not lines[end].parts and not lines[end].dates and lines[end].line.kind == "text":
+            end += 1
         named = start + 1
-        while named < anchor and lines[named].named and lines[named].line.kind != "bullet":
+        while (
+            named < anchor
+            and named - start < _MAX_HEAD_LINES
+            and lines[named].named
+            and lines[named].line.kind != "bullet"
+        ):
             named += 1
-        moved += [*lines[start:named], lines[anchor], *lines[named:anchor]]
-        start = anchor + 1
-    return [*moved, *lines[start:]]
+        head = (*lines[start:named], lines[anchor])
+        entries.append(ResumeEntry(head, (), (*lines[named:anchor], *lines[anchor + 1 : end]), lines[anchor].dated))
+        start = end
+    if start < len(lines):
+        last = entries.pop()
+        entries.append(ResumeEntry(last.head, last.after, (*last.body, *lines[start:]), last.dated))
+    return SectionEntries((), tuple(entries))
 
 
 def _undated(lines: Sequence[DatedLine], names: Names) -> SectionEntries:

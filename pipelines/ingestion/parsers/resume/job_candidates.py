@@ -26,10 +26,11 @@ _FEW_JOBS = 4
 _STATE_LENGTH = 4
 _MAX_WORDS = 160
 SURE_PREPOSITIONS = frozenset({"at", "@", "bei", "beim", "chez", "presso"})
+_PREPOSITIONS_BEFORE_NAMES = frozenset(("en", "em", "na", "no", "à", "au", "auprès de"))
 _MAX_SEGMENTS, _FEW_SEGMENTS = 10, 4
 _MAX_SEPARATORS = 8
 _IS_PLACE = 2
-_PREPOSITIONS = SURE_PREPOSITIONS | {"en", "em", "na", "no", "à", "au", "auprès de", "with", "for", "für", "in", "a"}
+_PREPOSITIONS = SURE_PREPOSITIONS | _PREPOSITIONS_BEFORE_NAMES | {"with", "for", "für", "in", "a"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +242,10 @@ def candidates_of(entry: ResumeEntry, *, sides: bool = True) -> Candidates:
         one = NameCandidate(
             words, row, at, count[row], city=city, is_place=place_score(raw) == _IS_PLACE, aligned=aligned
         )
-        parted = [one, *islice(_sides(one), 2 * _MAX_SEPARATORS)] if sides else [one]
-        made = [_with_trailing_place(candidate) if sides or city else candidate for candidate in parted]
+        made = [
+            _with_trailing_place(candidate)
+            for candidate in (one, *islice(_sides(one), 2 * _MAX_SEPARATORS if sides else 0))
+        ]
         candidates += made
         places += [
             whole_segment_place(row, at, raw, aligned),
@@ -307,9 +310,18 @@ def _sides(whole: NameCandidate) -> Iterator[NameCandidate]:
         right = words_of(words[cut.end :].removesuffix(")") if sign == "(" else words[cut.end :])
         if not left or not right or is_employment_type(right):
             continue
+        is_unsure = cut in at_words and sign not in SURE_PREPOSITIONS
+        if is_unsure and not _parts_position_from_company(left, sign, right):
+            continue
         separator = Separator(sign, signs[:index].count(sign), signs.count(sign), cut.start)
         yield replace(whole, words=left, separator=separator, side="L", city=city or whole.city, is_place=False)
         yield replace(whole, words=right, separator=separator, side="R", is_place=False)
+
+
+def _parts_position_from_company(left: str, sign: str, right: str) -> bool:
+    """True if an ambiguous preposition is between a position and a company."""
+    named = sign in _PREPOSITIONS_BEFORE_NAMES and right[0].isupper()
+    return title_score(right) < 2 and (named or title_score(left) >= 1)
 
 
 def _is_outside_brackets(words: str, cut: Cut) -> bool:

@@ -47,7 +47,8 @@ from pipelines.ingestion.parsers.resume.job_candidates import (
 from pipelines.ingestion.parsers.resume.lines import words_of
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 
-FIRST_BELOW, POSITION_BELOW, OWN_ENTRY = "first", "under", ""
+_BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"))
+COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
 _COST_BEHIND = 0.1  # of a place after the position
 _COST_UNNAMED = 1.5  # of a name before a place that no employer takes
 _NO_CANDIDATE = NameCandidate("", 0, 0, 0)
@@ -67,52 +68,28 @@ def role_fit(company: str, position: str) -> float:
     return score - 3.0 * is_break(company) - 1.5 * (is_department(company) or is_unit(company))
 
 
-def group_roles(text: str, entries: Sequence[ResumeEntry]) -> list[str]:
-    """The role of each entry: the first position below an employer's line, a further one there, or a job of its own."""
+def _first_part(words: str) -> str:
+    """The words before the first dash, slash or colon between them, or before a word that a name follows."""
+    inside = cuts(words, "-/:", _BEFORE_NAMES)
+    ends = (cut.start for cut in inside if cut.sign not in _BEFORE_NAMES or words[cut.end].isupper())
+    return words[: next(ends, len(words))]
+
+
+def group_roles(entries: Sequence[ResumeEntry], candidates: Sequence[Candidates]) -> list[str]:
+    """The role of each entry: a company with its dates, a position within those dates, or a job of its own."""
     found: list[str] = []
+    head: DateRange | None = None
     for number, entry in enumerate(entries):
-        words = [part.words for one in (*entry.head, *entry.after) for part in one.parts]
-        before, following = entries[number - 1 : number], entries[number + 1 : number + 2]
-        goes_on = not before or not before[0].body or not before[0].body[-1].named  # perhaps another employer's line
-        is_below = found[-1:] in ([FIRST_BELOW], [POSITION_BELOW]) and goes_on
-        if is_below and len(words) == 1 and not _names_employer(words[0]):
+        bare = sum(not candidate.separator for candidate in candidates[number].items) == 1
+        titled = any(title_score(candidate.words) >= 1 for candidate in candidates[number].items)
+        if bare and (titled or COMPANY_ONLY in found[-1:]) and _is_within(entry.dated, head):
             found.append(POSITION_BELOW)
-        else:
-            is_first = bool(following) and _is_one_line(following[0]) and _has_banner(text, entry)
-            found.append(FIRST_BELOW if is_first else OWN_ENTRY)
+            continue
+        following = entries[number + 1].dated if number + 1 < len(entries) else None
+        heads = not titled and not entry.body and _is_within(following, entry.dated)
+        head = entry.dated if heads else None
+        found.append(COMPANY_ONLY if heads else OWN_ENTRY)
     return found
-
-
-def _with_company_lines(entries: Sequence[ResumeEntry]) -> list[ResumeEntry]:
-    """The entries, each line of a company and its dates alone joined to the position within these that follows it."""
-    made: list[ResumeEntry] = []
-    for entry in entries:
-        last = made[-1] if made else entry
-        lines = (*last.head, *last.after)
-        is_titled = any(title_score(part.words) >= 1 for one in lines for part in one.parts)
-        if last is not entry and not is_titled and not last.body and _is_within(entry.dated, last.dated):
-            made[-1] = ResumeEntry((*lines, *entry.head), entry.after, entry.body, entry.dated)
-        else:
-            made.append(entry)
-    return made
-
-
-def _has_banner(text: str, entry: ResumeEntry) -> bool:
-    """True if the first of two lines names an employer, by its words or in a style of its own."""
-    lines = [one for one in entry.head if one.parts]
-    if [len(one.parts) for one in lines] != [1, 1]:
-        return False
-    name = split_known_place(lines[0].parts[0].words)[0]
-    is_marked = lines[0].line.kind == "heading" or text[lines[0].line.start] == "*"
-    return company_score(name) >= 1 or (is_marked and title_score(name) < 1)
-
-
-def _names_employer(words: str) -> bool:
-    return company_score(words) >= 1 or bool(cuts(words, "@", SURE_PREPOSITIONS))
-
-
-def _is_one_line(entry: ResumeEntry) -> bool:
-    return sum(bool(one.parts) for one in entry.head) == 1
 
 
 def _is_within(inner: DateRange | None, outer: DateRange | None) -> bool:
@@ -183,7 +160,9 @@ def _singles(candidates: Candidates, place_scores: Mapping[str, float], group: s
     alone = len({candidate.segment for candidate in candidates.items}) == 1
     for one in candidates.items:
         cost = 0.8 + one.is_later + bool(one.separator)
-        for job, place in _with_places(candidates, place_scores, one, _NO_CANDIDATE, cost):
+        for job, place in _with_places(
+            candidates, place_scores, one, _NO_CANDIDATE, cost - 2.5 * (group == COMPANY_ONLY)
+        ):
             yield replace(job, layouts=(f"only {_position_key(one, place)}",))
         cost += (title_score(one.words) < 1 and group != POSITION_BELOW) - 2.5 * (group == POSITION_BELOW)
         for job, place in _with_places(candidates, place_scores, _NO_CANDIDATE, one, cost):
@@ -259,21 +238,17 @@ def _position_key(candidate: NameCandidate, place: PlaceCandidate | None) -> str
     return f"{candidate.row}.{candidate.rank - before}"
 
 
-def read_jobs(text: str, entries: Sequence[ResumeEntry]) -> list[JobReading]:
+def read_jobs(entries: Sequence[ResumeEntry]) -> list[JobReading]:
     """The best reading of each entry, in order.
 
     A reading is scored by its words, and by how well the same layout reads the other entries: a resume usually keeps to
     one layout.
     """
-    roles = group_roles(text, entries)
-    candidates = [
-        candidates_of(entry, sides=role == OWN_ENTRY and len(entries) <= _MANY_JOBS)
-        for entry, role in zip(entries, roles, strict=True)
-    ]
+    candidates = [candidates_of(entry, sides=len(entries) <= _MANY_JOBS) for entry in entries]
     place_scores = mean_place_scores([one.places for one in candidates])
     found = [
         _labelled_reading(one) or list(job_readings(one, place_scores, group))
-        for one, group in zip(candidates, roles, strict=True)
+        for one, group in zip(candidates, group_roles(entries, candidates), strict=True)
     ]
     votes: dict[str, float] = defaultdict(float)
     for options in found:
@@ -344,16 +319,14 @@ def _with_industry(job: JobReading, *, usual: bool) -> JobReading:
 def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
     """A piece for each job of the experience sections, in order."""
     splits = entries_by_part(text, parts, "experience")
-    splits = {
-        number: replace(split, entries=tuple(_with_company_lines(split.entries))) for number, split in splits.items()
-    }
     entries = [entry for split in splits.values() for entry in split.entries if not _is_break(entry)]
-    readings = {id(entry): job for entry, job in zip(entries, read_jobs(text, entries), strict=True)}
+    readings = {id(entry): job for entry, job in zip(entries, read_jobs(entries), strict=True)}
     found: PiecesByPart = {}
     lead = ""
     headed = [number for number in splits if parts[number].heading and not section_of(parts[number].title)]
     for number, split in splits.items():
-        pairs = [(entry, readings.get(id(entry), JobReading())) for entry in split.entries]
+        read_here = [(entry, readings.get(id(entry), JobReading())) for entry in split.entries]
+        pairs = _join_company_lines(_with_banners(text, read_here))
         made = leading_pieces(split, parts[number], "" if parts[number].heading else lead, "job")
         is_employer = number in headed and (len(headed) > 1 or company_score(parts[number].title) >= 1)
         group = JobReading(parts[number].title) if is_employer else JobReading()
@@ -376,8 +349,70 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
 def _is_break(entry: ResumeEntry) -> bool:
     """True for a time without work ("Career break, parental leave"): its first words name one, and none a position."""
     words = [part.words for one in (*entry.head, *entry.after) for part in one.parts]
-    first = words[0].partition(", ")[0] if words else ""
+    first = _first_part(words[0].partition(", ")[0]) if words else ""
     return is_break(first) and not any(title_score(each) >= 1 for each in (first, *words))
+
+
+def _with_banners(text: str, pairs: Sequence[tuple[ResumeEntry, JobReading]]) -> list[tuple[ResumeEntry, JobReading]]:
+    """The jobs; below a line that names an employer, "Engineer, Payments" is a position in a team of that employer."""
+    made: list[tuple[ResumeEntry, JobReading]] = []
+    employer = ""
+    counts = [sum(bool(one.parts) for one in entry.head) for entry, _ in pairs]
+    for number, (entry, read) in enumerate(pairs):
+        goes_on = counts[number + 1 : number + 2] == [1]  # with another position there
+        lines = [one.parts for one in entry.head if one.parts]
+        words = lines[-1][0].words if lines and len(lines[-1]) == 1 else ""
+        is_below = len(lines) == 2 and len(lines[0]) == 1
+        name, city = split_known_place(lines[0][0].words) if is_below else ("", "")
+        marked = next((one.line for one in entry.head if one.parts), None)
+        is_employer = company_score(name) >= 1 or (marked and (marked.kind == "heading" or text[marked.start] == "*"))
+        units = (read.company, read.location if employer or goes_on else "")
+        forms = [
+            (each, f"{read.position}{sign}{each}{end}") for each in units for sign, end in ((", ", ""), (" (", ")"))
+        ]
+        team = next((each for each, form in forms if words == form), "")
+        is_team = bool(team) and (company_score(team) < 1 or is_department(team)) and not place_score(team)
+        if made and made[-1][0].body and made[-1][0].body[-1].named:
+            employer = ""  # perhaps another employer's line
+        job = read
+        if read.company and not read.position and not entry.body:
+            employer = read.company  # with the dates of all positions there
+        elif is_team and name and is_employer:
+            employer = name
+            job = replace(read, company=name, position=words, location=city)
+        elif name and is_employer and read.company == name and goes_on:
+            employer = name
+        elif is_team and employer and len(lines) == 1:
+            job = replace(read, company="", position=words, location="")
+        elif len(lines) != 1 or read.company:
+            employer = ""
+        made.append((entry, job))
+    return made
+
+
+def _join_company_lines(pairs: Sequence[tuple[ResumeEntry, JobReading]]) -> list[tuple[ResumeEntry, JobReading]]:
+    """The jobs, each line of a company and its dates alone joined to the position that follows it."""
+    made: list[tuple[ResumeEntry, JobReading]] = []
+    waiting: tuple[ResumeEntry, JobReading] | None = None
+    for entry, job in pairs:
+        pair = entry, job
+        if waiting and job.position and not job.company:
+            pair = _below_company_line(*waiting, entry, job)
+        elif waiting:
+            made.append(waiting)
+        waiting = pair if job.company and not job.position and not entry.body else None
+        if not waiting:
+            made.append(pair)
+    return [*made, waiting] if waiting else made
+
+
+def _below_company_line(
+    first: ResumeEntry, group: JobReading, entry: ResumeEntry, job: JobReading
+) -> tuple[ResumeEntry, JobReading]:
+    """The position with the lines above it that name its company."""
+    head = (*first.head, *first.after, *entry.head)
+    known = replace(job, company=group.company, location=job.location or group.location, industry=group.industry)
+    return ResumeEntry(head, entry.after, entry.body, entry.dated), known
 
 
 def _job_piece(text: str, entry: ResumeEntry, job: JobReading, lead: str, part: SectionPart) -> Piece:

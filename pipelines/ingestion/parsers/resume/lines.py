@@ -254,18 +254,19 @@ class DatedLine:
     @property
     def dated(self) -> DateRange | None:
         """The first range, else the first single date."""
-        return next((date for date in self.dates if date.is_range), next(iter(self.dates), None))
+        return next((date for date in self.dates if date.end_month or date.current), next(iter(self.dates), None))
 
     @property
     def has_range(self) -> bool:
         """True if one of its dates is a range."""
-        return any(date.is_range for date in self.dates)
+        return bool(self.dated and (self.dated.end_month or self.dated.current))
 
 
 def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
     """The lines with their dates and segments; kept for the readers of the same lines.
 
-    If the section begins with a list item that names an entry, so do others of its mark.
+    If the section begins with a list item that names an entry, so do others of its mark. If only list items have dates,
+    those with the least indent name the entries.
     """
     return list(_known_dated_lines(text, tuple(lines)))
 
@@ -275,7 +276,13 @@ def _known_dated_lines(text: str, given: tuple[ResumeLine, ...]) -> Sequence[Dat
     lines = [piece for line in given for piece in _without_run_in_text(text, line)]
     lines = _with_stacked_lines(text, lines)
     marked = [_dated_line(text, line) for line in lines]
-    return _with_named_items(text, _with_described_items(text, marked))
+    marked = _with_named_items(text, _with_described_items(text, marked))
+    items = [one.line.indent for one in marked if one.line.kind == "bullet"]
+    if not items or any(one.anchor for one in marked):
+        return marked
+    least = min(items)
+    named = [_dated_line(text, _as_text(line, least)) for line in lines]
+    return named if any(one.has_range for one in named if one.anchor) else marked
 
 
 def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:
@@ -322,7 +329,10 @@ def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     is_sentence = len(after.split()) > _FEW_WORDS and after.endswith(_SENTENCE_ENDS)
     if not after[:1].isupper() or not (is_sentence or _begins_with_label(after)):
         return _without_remarks(text, line)
-    if len(name.split()) > _FEW_WORDS or not (looks_named(name) if ranges[0].is_range else has_title(name)):
+    is_range = bool(ranges[0].end_month or ranges[0].current)
+    if line.kind == "bullet" and not _is_study(name):
+        return [line]
+    if len(name.split()) > _FEW_WORDS + 2 * _is_study(name) or not (looks_named(name) if is_range else has_title(name)):
         return [line]
     return _in_two(line, end, len(after))
 
@@ -422,7 +432,7 @@ def _ends_in_range(text: str, one: DatedLine) -> bool:
     """True for a list item that ends in a range."""
     last = one.dates[-1] if one.line.kind == "bullet" and not one.anchor and one.dates else None
     is_last = last is not None and not any(map(str.isalnum, text[last.end : one.line.end]))
-    return bool(last and is_last and last.is_range)
+    return bool(last and is_last and (last.end_month or last.current))
 
 
 def _item_beside(marked: Sequence[DatedLine], number: int, step: int) -> int:
@@ -475,7 +485,11 @@ def list_items_as_text(lines: Sequence[ResumeLine]) -> Sequence[ResumeLine]:
     if any(line.kind not in ("bullet", "more") for line in lines):
         return lines
     least = min((line.indent for line in lines if line.kind == "bullet"), default=0)
-    return [replace(line, kind="text") if line.kind == "bullet" and line.indent == least else line for line in lines]
+    return [_as_text(line, least) for line in lines]
+
+
+def _as_text(line: ResumeLine, indent: int) -> ResumeLine:
+    return replace(line, kind="text") if line.kind == "bullet" and line.indent == indent else line
 
 
 def _dated_line(text: str, line: ResumeLine) -> DatedLine:
@@ -487,14 +501,14 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     )
     dates = _with_stacked(text, line, dates)
     lengths = [(start + line.start, end + line.start) for start, end in durations(raw)]
-    ranges = [date for date in dates if date.is_range]
+    ranges = [date for date in dates if date.end_month or date.current]
     holes = [(date.start, date.end) for date in ranges or dates] + lengths  # "Cook, from 2010 head chef" is one name
     if line.kind in ("bullet", "more"):
         return _dated_item(text, line, dates, holes)
     parts = tuple(segments(text, line.body, line.end, holes, line.breaks))
     if len(parts) > 1 and not dates and all(label_role(part.words) is not None for part in parts):
         return DatedLine(line)
-    named = _is_named(text, line, parts, bool(ranges))
+    named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))
     anchor = _date_position(text, line, dates, parts) if dates and (named or not parts) else ""
     if dates and not anchor and len(raw.split()) > _FEW_WORDS:
         named = False  # a sentence with a date
@@ -503,7 +517,7 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
 
 def _with_stacked(text: str, line: ResumeLine, dates: tuple[DateRange, ...]) -> tuple[DateRange, ...]:
     """The dates; two ends in columns of their own at the start of the line are one range: "2019\t2022\tCook"."""
-    if not dates or dates[0].is_range or dates[0].start > line.body + _MAX_PRESENT:
+    if not dates or dates[0].end_month or dates[0].current or dates[0].start > line.body + _MAX_PRESENT:
         return dates
     found = leading_range(text, line.body, line.end)
     return (found, *(date for date in dates if date.start >= found.end)) if found else dates

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import NamedTuple
 
 from pipelines.blocks import title_of
@@ -19,6 +18,7 @@ from pipelines.ingestion.parsers.careers.vocabulary import (
     degree_score,
     has_title,
     institution_score,
+    is_level,
     language_names,
 )
 from pipelines.ingestion.parsers.resume.lines import ResumeLine, lines_of, unspaced
@@ -30,7 +30,6 @@ _SHARED = 0.5
 ENTRY_SECTIONS = frozenset(
     {"experience", "education", "projects", "volunteering", "certifications", "publications", "talks"}
 )
-_LISTED = ENTRY_SECTIONS | frozenset(("summary", "skills", "top_skills", "languages"))
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _LABELS = frozenset(("skills", "languages"))  # names of sections and of groups of skills
@@ -147,8 +146,10 @@ class Headings:
     def _opens(self, number: int, name: str, now: SectionStart) -> bool:
         """True if a line with a section name opens that section, rather than a part of the current one."""
         line, style = self.lines[number], self._style
-        if now.section == name == "skills":
-            return False  # the label of a group
+        if (now.section, name) == ("languages", "skills") and is_level(self.text[line.body : line.end]):
+            return False
+        if now.section == name == "skills" and self._title(self.lines[number - 1]) == now.title:
+            return False  # the label of a first group
         if style is None or _style(self.text, line) in self._styles:
             return True
         if line.kind == "heading" and (not style.heading or line.level <= style.level):
@@ -310,7 +311,12 @@ def parts_of(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) 
 
 
 def _footer(text: str, lines: Sequence[ResumeLine], boxes: Sequence[LineBox]) -> tuple[ResumeLine, ...]:
-    """The last lines, as at the foot of a page: short ones far below those above them."""
+    """The last lines, as at the foot of a page: addresses, or short ones far below those above them."""
+    at = len(lines)
+    while at > 1 and lines[at - 1].kind == "text" and _is_address(text[lines[at - 1].body : lines[at - 1].end]):
+        at -= 1
+    if 1 < at < len(lines) and any(email_in(text[line.body : line.end]) for line in lines[at:]):
+        return tuple(lines[at:])
     by_start, by_end = {box.start: box for box in boxes}, {box.end: box for box in boxes}
     for number in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_FOOT), -1):
         above, box = by_end.get(lines[number - 1].end), by_start.get(lines[number].start)
@@ -321,16 +327,6 @@ def _footer(text: str, lines: Sequence[ResumeLine], boxes: Sequence[LineBox]) ->
     return ()
 
 
-def _addresses(text: str, lines: Sequence[ResumeLine]) -> frozenset[int]:
-    """The numbers of the lines that are addresses, next to one for mail: of the person, wherever they stand."""
-    found: list[int] = []
-    runs = groupby(range(len(lines)), lambda at: _is_address(text[lines[at].body : lines[at].end]))
-    for run in (list(run) for is_address, run in runs if is_address):
-        if any(email_in(text[lines[at].body : lines[at].end]) for at in run):
-            found += run
-    return frozenset(found)
-
-
 def _is_address(words: str) -> bool:
     return bool(email_in(words) or phone_in(words) or is_link(words) or place_score(words) >= _IS_PLACE)
 
@@ -339,7 +335,6 @@ def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tu
     """Yield (line, its section, True if the line opens it)."""
     now, current = CONTACT, -1
     last_of_run: dict[int, SectionStart] = {}
-    addresses = _addresses(headings.text, headings.lines)
     for number, line in enumerate(headings.lines):
         at = bisect_right(runs, line.start, key=lambda run: run.start) - 1
         if at != current:
@@ -347,8 +342,7 @@ def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tu
             now, current = last_of_run.get(runs[at].before if at >= 0 else -1, now), at
         opened = headings.opened(number, now)
         now = opened or now
-        is_apart = number in addresses and now.section in _LISTED
-        yield line, CONTACT if is_apart else now, opened is not None
+        yield line, now, opened is not None
 
 
 def _split_side_headings(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLine]:

@@ -1,0 +1,102 @@
+"""What stands beside a job or a study stays beside it: a mail in a description, a job of the same years, places."""
+
+from typing import Any
+
+import pytest
+
+from pipelines.blocks import markdown_blocks, text_blocks
+from pipelines.facts import EducationFacts, JobFacts, PersonFacts, records_of
+from pipelines.ingestion.parsers.resume import ResumeParser
+from tests.unit.ingestion.test_linkedin import pieces
+
+OPENING = "Ann Lee\nann@lee.example\n\nEXPERIENCE\n"
+PROFILE = "Jane Doe\nExperience\n"
+
+
+def facts(text: str) -> list[Any]:
+    blocks = markdown_blocks(text) if text.startswith("#") else text_blocks(text)
+    return [record for piece in ResumeParser().pieces(text, blocks) for record in records_of(piece.facts)]
+
+
+def jobs(found: list[Any]) -> list[tuple[str, str, str]]:
+    return [(job.company, job.position, job.location) for job in found if isinstance(job, JobFacts)]
+
+
+def profile(text: str) -> list[tuple[str, str, str]]:
+    return jobs([record for piece in pieces(PROFILE + text) for record in records_of(piece.facts)])
+
+
+def test_a_mail_in_a_line_of_a_job_is_not_the_persons_and_leaves_the_job_whole() -> None:
+    found = facts(
+        "# Ann Lee\n\nann@lee.example\n\n# Experience\n\nEngineer, Acme Ltd\t2019 – 2021\n\nLyon, France\n\n"
+        "Supervisor: Jane Doe, jane@acme.example, +33 612 555 0131\n\n- Built it\n"
+    )
+    assert jobs(found) == [("Acme Ltd", "Engineer", "Lyon, France")]
+    assert {person.email for person in found if isinstance(person, PersonFacts)} == {"ann@lee.example"}
+    found = facts(f"{OPENING}Cook, Pell Ltd\t2015 – 2018\n- Cooked\n- Ran the list announce@acme.example\n- Built it\n")
+    assert jobs(found) == [("Pell Ltd", "Cook", "")]
+    assert "announce@acme.example" not in {person.email for person in found if isinstance(person, PersonFacts)}
+
+
+@pytest.mark.parametrize(
+    ("text", "companies"),
+    [
+        (
+            "Acme Ltd\t2015 – 2021\nPell Ltd\t2018 – 2020\nUmbra Inc\t2016 – 2017\n",
+            ["Acme Ltd", "Pell Ltd", "Umbra Inc"],
+        ),
+        ("Wrangler, Umbra\t2015 – 2021\nEngineer, Pell Ltd\t2018 – 2020\n", ["Umbra", "Pell Ltd"]),
+        (
+            "Dramaturg, Globe Theatre\tMar 2021 – Dec 2021\nLighting, Rose Theatre\tJan 2021 – Mar 2021\n"
+            "Usher, Swan Theatre\t2019 – 2020\n",
+            ["Globe Theatre", "Rose Theatre", "Swan Theatre"],
+        ),
+    ],
+)
+def test_a_job_within_the_years_of_another_is_a_job_of_its_own(text: str, companies: list[str]) -> None:
+    assert [company for company, _, _ in jobs(facts(OPENING + text))] == companies
+
+
+def test_a_place_above_a_company_is_of_that_company() -> None:
+    text = "London, UK\nAcme Ltd\nEngineer\n2019 – 2021\nParis, France\nPell Ltd\nCook\n2016 – 2019\n"
+    assert jobs(facts(OPENING + text)) == [
+        ("Acme Ltd", "Engineer", "London, UK"),
+        ("Pell Ltd", "Cook", "Paris, France"),
+    ]
+
+
+def test_adjacent_dated_lines_after_closing_dates_are_stored_once() -> None:
+    text = "Engineer, Acme Ltd\n- Built it\n2019 – 2021\nCook, Pell Ltd 2014 – 2015\nPainter, Umbra Ltd 2012 – 2014\n"
+    companies = [company for company, _, _ in jobs(facts(OPENING + text))]
+    assert len(companies) == len(set(companies))
+
+
+def test_dated_items_below_an_undated_line_are_jobs() -> None:
+    text = "Some of my work:\n- Engineer, Acme Ltd, 2019 – 2021\n  - Built it in 2020\n- Cook, Pell Ltd, 2016 – 2019\n"
+    assert [company for company, _, _ in jobs(facts(OPENING + text))] == ["Acme Ltd", "Pell Ltd"]
+
+
+def test_a_study_with_a_sentence_behind_its_dates_keeps_its_school() -> None:
+    text = (
+        "# Ann Lee\n\n## Education\n\nBachelor of Science in Computer Science and Pure Mathematics, University of "
+        "Marwick, 2010 – 2013. Graduated with a thesis on the kilns of the north of the country.\n"
+    )
+    assert [study.institution for study in facts(text) if isinstance(study, EducationFacts)] == [
+        "University of Marwick"
+    ]
+
+
+def test_a_freelance_job_of_a_profile_is_not_of_the_employer_before() -> None:
+    text = (
+        "Acme Corp\nEngineer\nJanuary 2020 - Present (3 years)\nOslo, Norway\nOakline\nFreelance\n"
+        "March 2016 - December 2019 (3 years 10 months)\nLyon, France\n"
+    )
+    assert profile(text) == [("Acme Corp", "Engineer", "Oslo, Norway"), ("Oakline", "Freelance", "Lyon, France")]
+
+
+def test_the_area_of_a_town_is_a_place_of_a_profile_and_a_description_is_none() -> None:
+    text = (
+        "Acme Corp\nEngineer\nJanuary 2020 - Present (3 years)\nSan Francisco Bay Area\nOakline\nAnalyst\n"
+        "March 2016 - December 2019 (3 years 10 months)\nBuilt REST APIs\n"
+    )
+    assert profile(text) == [("Acme Corp", "Engineer", "San Francisco Bay Area"), ("Oakline", "Analyst", "")]
