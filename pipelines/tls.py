@@ -43,8 +43,10 @@ def ssl_context(ca_file: str, usual: Callable[[], ssl.SSLContext]) -> ssl.SSLCon
     import certifi  # what `usual` reads
 
     path = checked_ca_file(ca_file)
-    read = (certifi.where(), os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", ""), path or "")
-    return _context(usual, path, *((each, _stamp(Path(each))) for each in read))
+    if os.environ.get("SSL_CERT_DIR"):  # whose files change without a sign of it
+        return _context.__wrapped__(usual, path)
+    read = (certifi.where(), os.environ.get("SSL_CERT_FILE"), path)
+    return _context(usual, path, *((each, _stamp(Path(each))) for each in read if each))
 
 
 @lru_cache(maxsize=8)

@@ -71,13 +71,17 @@ def live_chat() -> Iterator[LiveChat]:
     )  # fmt: skip
     with (home / "chat.log").open("w") as errors:
         process = subprocess.Popen(
-            [*footnote, "chat", "--headless"], env=environment, text=True, stdout=subprocess.PIPE, stderr=errors
+            [*footnote, "chat", "--headless", "--port", "0"],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=errors,
         )
         try:
             assert process.stdout
             yield LiveChat(read_address(process.stdout, home / "chat.log"), log)
             code = stop(process)
-            assert (code, read_log(log)) == (0, [])
+            assert (code, read_log(log)) == (0, []), (home / "chat.log").read_text()[-3000:]
             assert "Traceback" not in (home / "chat.log").read_text()
             assert not (home / "var" / "postgres" / "data" / "postmaster.pid").exists()
         finally:

@@ -28,7 +28,9 @@ def findings(page: Page) -> list[tuple[str, str]]:
         page.evaluate(AXE)
         found: list[dict[str, Any]] = page.evaluate(RULES)["violations"]
         serious = [
-            (each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")
+            (each["id"], each["nodes"][0]["html"] + each["nodes"][0]["failureSummary"])
+            for each in found
+            if each["impact"] in ("serious", "critical")
         ]
         if not serious:
             break
