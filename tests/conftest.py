@@ -41,12 +41,6 @@ SECRETS = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKEN"
 _IN_MEMORY, _ENOUGH = Path("/dev/shm"), 4 << 30  # bytes
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Half as many processes again as cores, for `-n auto`: a third of the time a test waits for another process."""
-    return (os.cpu_count() or 2) * 3 // 2
-
-
 def pytest_collection_finish() -> None:
     """Spare the collector what was imported: it would go through all of it again and again."""
     gc.collect()

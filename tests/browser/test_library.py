@@ -21,7 +21,7 @@ def test_picked_documents_are_removed_undone_and_an_older_version_is_restored(
     box.set_input_files([tmp_path / "ash.md", tmp_path / "beech.md"])
     expect(page.get_by_text("3 documents")).to_be_visible()
     for name in ("ash.md", "beech.md"):
-        page.locator('[class*="st-key-row_"]', has_text=name).get_by_test_id("stCheckbox").locator("label").click()
+        page.locator("label", has_text=f"Choose {name}").click()  # a row may hold the last one's parts for a moment
     page.get_by_role("button", name="Remove 2 documents").click()
     expect(page.get_by_text("1 document", exact=True)).to_be_visible()
     page.locator(".st-key-undo_removal").get_by_role("button").click()
