@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from config.settings import Settings
@@ -203,3 +204,24 @@ def serving(settings: Settings | None = None) -> Iterator[Serve]:
     for process in started:
         stop(process)
     shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a failed test of this folder once more: a click may meet a page that is drawn anew.
+
+    The report of it holds the first failure.
+    """
+    if Path(__file__).parent not in item.path.parents:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    if any(report.failed for report in reports):
+        first = next(report.longreprtext for report in reports if report.failed)
+        item._initrequest()  # type: ignore[attr-defined]
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        reports[0].sections.append(("failed and was run again", first))
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
