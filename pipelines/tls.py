@@ -70,7 +70,7 @@ def _usable(variable: str, written: str) -> Path | None:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when a file does; nothing if there is none."""
+    """The inode, the size and the time of a file, one of which changes when it does; empty if there is none."""
     try:
         status = path.stat()
     except OSError:

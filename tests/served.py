@@ -1,12 +1,19 @@
-"""An ASGI application on loopback, by uvicorn in a thread, as long as `with` lasts."""
+"""An ASGI application on loopback, by uvicorn in a thread, or `footnote serve`, as long as `with` lasts."""
 
 import socket
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
+import httpx
 import uvicorn
+
+_UP = 60.0  # seconds until a server answers
 
 
 class Served:
@@ -28,3 +35,25 @@ class Served:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+
+
+@contextmanager
+def footnote_served(environment: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """The address and the process id of `footnote serve` in this environment, once it answers."""
+    command = [sys.executable, "-m", "footnote", "serve", "--port", "0"]
+    with subprocess.Popen(command, env=dict(environment), stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            said = next(line for line in process.stderr if "http://" in line)
+            threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would stop it
+            url, until = said.split()[1], time.monotonic() + _UP
+            while time.monotonic() < until:
+                try:
+                    httpx.get(f"{url}/healthz", timeout=5).raise_for_status()
+                    break
+                except httpx.HTTPError:
+                    time.sleep(0.05)
+            yield url, process.pid
+        finally:
+            process.terminate()
+            process.wait(30)

@@ -35,7 +35,7 @@ class Index(Protocol):
 
     @property
     def base_mark(self) -> Mark:
-        """That of the saved index of which it was made."""
+        """The state of the corpus that the saved index holds, of which it was made."""
 
     @property
     def is_far(self) -> bool:

@@ -23,7 +23,7 @@ from pipelines.store.database import append_rows
 from pipelines.store.vector_store import snapshot_folder
 from pipelines.types import Filters
 from tests.bench import arguments, show
-from tests.bench.search import corpus_engine
+from tests.bench.search import corpus_engine, moved
 
 _SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 _TABLES = "SELECT pg_total_relation_size(CAST(:name AS regclass))"
@@ -54,12 +54,9 @@ def embedded_each_second(engine: QueryEngine, texts: Sequence[str]) -> float:
 
 
 def perturbed(vectors: NDArray[np.float32], count: int) -> NDArray[np.float32]:
-    """Vectors of length 1, (count, d): real ones with noise of a fifth of their length, so that no two are equal."""
+    """Vectors of length 1, (count, d), near real ones, no two equal."""
     chance = np.random.default_rng(7)
-    made = vectors[chance.integers(0, len(vectors), count)]
-    noise = chance.standard_normal(made.shape, np.float32)
-    made = made + 0.2 * noise / np.linalg.norm(noise, axis=1, keepdims=True)
-    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+    return moved(vectors[chance.integers(0, len(vectors), count)], chance)
 
 
 def measure_index(connection: Connection, vectors: NDArray[np.float32]) -> dict[str, Any]:

@@ -52,21 +52,23 @@ def corpus_engine(settings: Settings, sources: Sequence[str], nodes: int) -> Que
     return index_dataset(settings, Dataset("bench", sha, items, {}, {}), silent, embedding=perturbing)
 
 
+def moved(vectors: Vectors, chance: np.random.Generator) -> Vectors:
+    """Vectors of length 1 near these: with noise of a fifth of their length, so that no two are equal."""
+    noise = chance.standard_normal(vectors.shape, np.float32)
+    made = vectors + _NOISE * noise / np.linalg.norm(noise, axis=1, keepdims=True)
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), np.float32)
+
+
 def perturbing(embed: Embed) -> Embed:
     """The vectors of the model for the first 20,000 texts, and for later ones vectors near those of an earlier one."""
     real: list[Vectors] = []
     chance = np.random.default_rng(7)
 
-    def near(vectors: Vectors) -> Vectors:
-        noise = chance.standard_normal(vectors.shape, np.float32)
-        moved = vectors + _NOISE * noise / np.linalg.norm(noise, axis=1, keepdims=True)
-        return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), np.float32)
-
     def embedded(texts: list[str]) -> Sequence[Vectors]:
         if len(real) < _EMBEDDED:
             real.extend(found := embed(texts))
             return found
-        return [near(real[int(at)]) for at in chance.integers(0, len(real), len(texts))]
+        return [moved(real[int(at)], chance) for at in chance.integers(0, len(real), len(texts))]
 
     return embedded
 

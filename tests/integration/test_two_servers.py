@@ -2,8 +2,6 @@
 
 import itertools
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,8 +13,9 @@ import pytest
 from config.settings import Settings
 from tests.conftest import open_folder
 from tests.loopback import Loopback
+from tests.served import footnote_served
 
-_UP, _SEEN = 60.0, 3.0  # seconds until a server answers, and until it shows what another one took in
+_UP, _SEEN = 60.0, 3.0  # seconds until a job has ended, and until a server shows what another one took in
 
 
 class Proxy(Loopback):
@@ -56,22 +55,8 @@ def server(settings: Settings) -> Iterator[str]:
         "DATABASE_URL": settings.database_url.get_secret_value(),
         "FOOTNOTE_EMBEDDING__PROVIDER": "hashed",
     }
-    command = [sys.executable, "-m", "footnote", "serve", "--port", "0"]
-    with subprocess.Popen(command, env=dict(os.environ) | own, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            said = next(line for line in process.stderr if "http://" in line)
-            url, until = said.split()[1], time.monotonic() + _UP
-            while time.monotonic() < until:
-                try:
-                    httpx.get(f"{url}/healthz", timeout=5).raise_for_status()
-                    break
-                except httpx.HTTPError:
-                    time.sleep(0.05)
-            yield url
-        finally:
-            process.terminate()
-            process.wait(30)
+    with footnote_served(dict(os.environ) | own) as (url, _):
+        yield url
 
 
 @pytest.mark.trial

@@ -20,8 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
@@ -30,11 +29,12 @@ from typing import Any
 import httpx
 import psutil
 
+from tests.served import footnote_served
+
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 TOPICS = Path(__file__).parents[2] / "data" / "eval" / "topics.jsonl"
 _SLICES = 10
 _SEEN = 3.0  # seconds from the end of an ingest until the server must find what it brought
-_UP = 60.0
 
 
 @dataclass
@@ -45,28 +45,6 @@ class Seen:
     errors: list[str] = field(default_factory=list)
     visible: list[float] = field(default_factory=list)
     ingests: int = 0
-
-
-@contextmanager
-def served(environment: dict[str, str]) -> Iterator[tuple[str, psutil.Process]]:
-    """The address and the process of a server."""
-    command = [sys.executable, "-m", "footnote", "serve", "--port", "0"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            said = next(line for line in process.stderr if "http://" in line)
-            threading.Thread(target=process.stderr.read, daemon=True).start()
-            url, until = said.split()[1], time.monotonic() + _UP
-            while time.monotonic() < until:
-                try:
-                    httpx.get(f"{url}/healthz", timeout=5).raise_for_status()
-                    break
-                except httpx.HTTPError:
-                    time.sleep(0.1)
-            yield url, psutil.Process(process.pid)
-        finally:
-            process.terminate()
-            process.wait(30)
 
 
 def ask(url: str, seen: Seen, until: float, order: list[str]) -> None:
@@ -192,7 +170,8 @@ def soak(source: Path, minutes: float, askers: int, every: float) -> dict[str, A
         seen, held = Seen(), list[tuple[float, dict[str, float]]]()
         seen.errors += ingest(folder, environment)
         data = Path(scratch) / "var" / "postgres" / "data"
-        with served(environment) as (url, process):
+        with footnote_served(environment) as (url, number):
+            process = psutil.Process(number)
             left_out = {path.name for path in folder.glob("*.md")} - listed(url).keys()  # a licence
             began = time.monotonic()
             until = began + 60 * minutes
