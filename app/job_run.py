@@ -3,15 +3,16 @@
 import threading
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 
 from app.chat_engine import ChatEngine
 from app.settings import SAMPLE
 from pipelines.errors import SourceError
 from pipelines.evaluation.reports import evaluate_and_keep
-from pipelines.ingestion.plan import Plan
+from pipelines.ingestion.plan import Overrides, Plan
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.rollback import plan_rollback
-from pipelines.ingestion.run import Overrides, Progress
+from pipelines.ingestion.run import Progress
 from pipelines.store.database import reading
 from pipelines.store.jobs import ClaimedJob, add_run, end_files, expect_files, waiting_files
 from pipelines.store.originals import named_place, path_of
@@ -35,11 +36,11 @@ class JobRun:
             case "upload":
                 self._upload()
             case "ingest":
-                self._ingest(self._ingestion.plan(task["locations"], overrides=self._overrides), self._overrides)
+                self._ingest(self._ingestion.plan(task["locations"], overrides=self._overrides))
             case "refresh":
-                self._ingest(self._ingestion.plan(()), Overrides())
+                self._ingest(self._ingestion.plan(()))
             case "reindex":
-                self._ingest(plan_reindex(self._ingestion, collection=str(task.get("collection", ""))), Overrides())
+                self._ingest(plan_reindex(self._ingestion, collection=str(task.get("collection", ""))))
             case "evaluate":
                 evaluate_and_keep(self._chat.settings, self._engine, SAMPLE, self._go_on)
             case "reread":
@@ -84,11 +85,11 @@ class JobRun:
             if file.uri not in planned and file.uri not in gone
         }
         end_files(self._engine, self._job, unread)
-        self._run(plan, Overrides())
+        self._run(plan)
 
-    def _ingest(self, plan: Plan, overrides: Overrides) -> None:
+    def _ingest(self, plan: Plan) -> None:
         self._expect(plan)
-        self._run(plan, overrides)
+        self._run(plan)
 
     def _reread(self, document_id: str) -> None:
         """Make one document again: from its file as it is now, else from its stored original, with what is stated."""
@@ -100,23 +101,21 @@ class JobRun:
         if is_file and not (overrides.stated or wanted):
             plan = self._ingestion.plan([named_place(document.source_uri)], verify=True)
             if plan.count("update"):
-                self._ingest(plan, overrides)
+                self._ingest(plan)
                 return
         steps = [step for step in plan_reindex(self._ingestion, document.source_uri).steps
                  if step.document_id == document_id]  # fmt: skip
         if wanted:
             steps = [replace(step, collection=wanted) for step in steps]
-        self._ingest(Plan(tuple(steps), (), ()), overrides)
+        self._ingest(Plan(tuple(steps), overrides=overrides))
 
     def _expect(self, plan: Plan) -> None:
         expect_files(self._engine, self._job, [(step.item.name, step.item.uri) for step in plan.steps])
 
-    def _run(self, plan: Plan, overrides: Overrides) -> None:
+    def _run(self, plan: Plan) -> None:
         kind: RunKind = "reindex" if any(step.original for step in plan.steps) else "ingest"
-        self._ingestion.run(
-            plan, overrides=overrides, on_progress=self._progress(plan), kind=kind,
-            on_run=lambda run_id: add_run(self._engine, self._job, run_id),
-        )  # fmt: skip
+        noted = partial(add_run, self._engine, self._job)
+        self._ingestion.run(plan, on_progress=self._progress(plan), kind=kind, on_run=noted)
 
     def _progress(self, plan: Plan) -> Progress:
         """Stores the outcome of each document with its file."""

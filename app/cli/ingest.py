@@ -33,9 +33,9 @@ from pipelines.wording import format_count, format_duration, labelled_message, w
 
 if TYPE_CHECKING:
     from config.settings import Settings
-    from pipelines.ingestion.plan import Plan, Step
+    from pipelines.ingestion.plan import Overrides, Plan, Step
     from pipelines.ingestion.preview import DocumentPreview
-    from pipelines.ingestion.run import Ingestion, Overrides, Progress
+    from pipelines.ingestion.run import Ingestion, Progress
     from pipelines.ingestion.watch import Round
     from pipelines.types import IngestItem, IngestReport, Outcome
 
@@ -115,7 +115,7 @@ def ingest(
     """
     settings = _with_executor(settings_now(), executor, workers)  # reported before the slow imports
     from pipelines.ingestion.parsers import build_parser
-    from pipelines.ingestion.run import Overrides
+    from pipelines.ingestion.plan import Overrides
     from pipelines.ingestion.sources.locations import unique_locations
 
     overrides = Overrides(collection, category or "", visibility or "", parser)
@@ -154,11 +154,9 @@ def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", o
     if options.retry_failed and not (plan.steps or plan.settled or options.as_json):
         say(_nothing_to_retry(ingestion, overrides))
     elif options.plan_only:
-        emit_plan(ingestion, plan, overrides, options.as_json, whole=options.verify)
+        emit_plan(ingestion, plan, options.as_json, whole=options.verify)
     else:
-        emit_run(
-            ingestion, plan, options.as_json, lambda tick: ingestion.run(plan, overrides=overrides, on_progress=tick)
-        )
+        emit_run(ingestion, plan, options.as_json, lambda advance: ingestion.run(plan, on_progress=advance))
 
 
 def _nothing_to_retry(ingestion: "Ingestion", overrides: "Overrides") -> str:
@@ -228,9 +226,7 @@ class PlanResult:
         }  # fmt: skip
 
 
-def emit_plan(
-    ingestion: "Ingestion", plan: "Plan", overrides: "Overrides", as_json: bool, *, whole: bool = True
-) -> None:
+def emit_plan(ingestion: "Ingestion", plan: "Plan", as_json: bool, *, whole: bool = True) -> None:
     """Print the result and the cost of running a plan; exit 4 if something would fail.
 
     The documents are read and parsed, nothing is written. Unless `whole`, only a sample of very many is.
@@ -238,7 +234,7 @@ def emit_plan(
     from pipelines.ingestion.preview import preview
 
     with output.progress(quiet=as_json) as advance:
-        seen = preview(ingestion, plan, overrides, lambda done, total: advance("reading", done, total), whole=whole)
+        seen = preview(ingestion, plan, lambda done, total: advance("reading", done, total), whole=whole)
     code = EXIT_FAILED_DOCUMENTS if seen.count("failed") else 0
     emit(PlanResult(plan, seen, ingestion.identity.model), as_json, code)
 

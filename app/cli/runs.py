@@ -158,12 +158,12 @@ def reindex(
     Example: footnote reindex --plan
     """
     from pipelines.ingestion.reindex import plan_reindex
-    from pipelines.ingestion.run import Overrides, build_ingestion
+    from pipelines.ingestion.run import build_ingestion
 
     ingestion = build_ingestion(settings_now())
     due = plan_reindex(ingestion, source, collection)
     if plan:
-        emit_plan(ingestion, due, Overrides(), as_json)
+        emit_plan(ingestion, due, as_json)
     else:
         emit_run(ingestion, due, as_json, lambda advance: ingestion.run(due, on_progress=advance, kind="reindex"))
 

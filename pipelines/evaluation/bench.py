@@ -20,7 +20,7 @@ from config.settings import Settings
 from pipelines.errors import SourceError
 from pipelines.evaluation.corpus import Progress
 from pipelines.ingestion.preview import preview
-from pipelines.ingestion.run import Overrides, build_ingestion
+from pipelines.ingestion.run import build_ingestion
 from pipelines.ingestion.sources.files import list_files
 from pipelines.query.engine import QueryEngine
 from pipelines.store.database import embedded_server
@@ -47,7 +47,7 @@ def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Prog
         paths = [path_of(item.uri) for location in locations for item in list_files(location).items]
         planned, plan = _beside_floor(lambda: ingestion.plan(locations), paths)
         began = time.perf_counter()
-        preview(ingestion, plan, Overrides(), lambda done, total: on_progress("planning", done, total), whole=False)
+        preview(ingestion, plan, lambda done, total: on_progress("planning", done, total), whole=False)
         foreseen = time.perf_counter() - began
         first = ingestion.run(plan, on_progress=lambda done, total, _: on_progress("ingesting", done, total))
         again, unchanged = _beside_floor(lambda: ingestion.run(ingestion.plan(locations)), paths)

@@ -163,7 +163,6 @@ class PlanExecution:
         options: What is the same for every document.
         stop: Once set, nothing more is begun.
         run_id: The run's row.
-        collection: Where documents belong, unless their step names another collection.
         steps: The steps of the plan by their index, or some of them.
         tasks: What is to be prepared, each with the index of its step.
         known: What is stored, by document id.
@@ -174,7 +173,6 @@ class PlanExecution:
     options: PrepareOptions
     stop: threading.Event
     run_id: int
-    collection: str
     steps: Mapping[int, Step]
     tasks: Sequence[tuple[int, Task]]
     known: Mapping[str, StoredDocument]
@@ -320,9 +318,7 @@ class PlanExecution:
                 self._log(connection, [(step, item, None) for step, item in done])
 
     def _log(self, connection: Connection, done: Sequence[tuple[Step, IngestItem, int | None]]) -> None:
-        rows = [
-            LoggedItem(step.collection or self.collection, step.item, item, version) for step, item, version in done
-        ]
+        rows = [LoggedItem(step.collection, step.item, item, version) for step, item, version in done]
         write_items(connection, self.run_id, rows)
 
 

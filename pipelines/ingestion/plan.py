@@ -25,6 +25,25 @@ REMOVAL_GUARD = 0.2  # the share of a source's documents above which a person ha
 
 
 @dataclass(frozen=True, slots=True)
+class Overrides:
+    """The values that the caller states for every document of a run, instead of detected ones."""
+
+    collection: str = ""
+    category: str = ""
+    visibility: str = ""
+    parser: str = ""
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """The overrides that are stored with each document."""
+        given = {"category": self.category, "visibility": self.visibility, "parser": self.parser}
+        return {name: value for name, value in given.items() if value}
+
+
+NOTHING_STATED = Overrides()
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """The action on one document, and the reason.
 
@@ -37,7 +56,7 @@ class Step:
         error: The error of a `fail` step.
         original: SHA-256 of the stored original that is read instead of the source; empty = the source.
         stage: The stage in which a `fail` step failed.
-        collection: Where the document belongs; empty = the collection of the run.
+        collection: Where the document belongs; of a listing that failed, that of the run.
         held_since: When the version that the plan knows was written; None if it knows none. A document that another
             run changes between plan and step stays as that run left it.
         restamps: True if an unchanged document has a new modification time.
@@ -81,17 +100,19 @@ class Plan:
         partial: What is stored without some of its content, with the reason.
         empty: The sources that hold nothing that can be ingested.
         undoes: The run that the steps undo.
+        overrides: What the caller states of every document.
     """
 
     steps: tuple[Step, ...]
-    skipped: tuple[Remark, ...]
-    refused: tuple[tuple[str, int, int], ...]
+    skipped: tuple[Remark, ...] = ()
+    refused: tuple[tuple[str, int, int], ...] = ()
     settled: Mapping[FailedDocument, str] = field(default_factory=dict)
     listed: Mapping[str, Collection[str]] = field(default_factory=dict)
     seconds: float = 0.0
     partial: tuple[Remark, ...] = ()
     empty: tuple[str, ...] = ()
     undoes: int | None = None
+    overrides: Overrides = NOTHING_STATED
 
     @property
     def is_idle(self) -> bool:
@@ -115,7 +136,8 @@ class PlanContext:
         verify: Read everything, even where the source's stamp says that it is unchanged.
         allow_removals: Remove even more than a fifth of a source.
         failed: What failed the last time it was tried, by URI; it is read, whatever its stamp says.
-        collections_of: The collections that an item belongs to, "" for that of the run.
+        collection: That of the run.
+        collections_of: The collections that an item belongs to.
         only_failed: Try only these again; a source that could not be listed is one of them.
         last_listed: The URIs of each remote source when it was listed last.
     """
@@ -124,6 +146,7 @@ class PlanContext:
     read: Callable[[SourceItem], Read]
     overrides: Mapping[str, str] = field(default_factory=dict)
     rules: Callable[[SourceItem], Mapping[str, Any]] = lambda item: {}
+    collection: str = ""
     collections_of: Callable[[SourceItem], Sequence[str]] = lambda item: ("",)
     verify: bool = False
     allow_removals: bool = False
@@ -159,7 +182,7 @@ def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], cont
     unchanged = {step.item.uri for step in steps if step.action == "unchanged"}
     settled = _settled(context, listings, listed, moved={*moved.values()}, unchanged=unchanged)
     if context.only_failed:
-        return Plan(tuple(step for step in steps if step.action != "unchanged"), (), (), settled)
+        return Plan(tuple(step for step in steps if step.action != "unchanged"), settled=settled)
     removals, refused = _removals(listings, known, listed, moved, context)
     kept = {source: missing for source, (missing, _) in refused.items()}
     removed = {step.item.name for step in removals}
@@ -195,7 +218,8 @@ def _steps(
     steps, moved, seen = [], dict[str, str](), set[str]()
     for listing in listings:
         for name, error in listing.problems:
-            steps.append(Step("fail", _listing_failure(listing, name), "cannot be listed", error=error))
+            failure = _listing_failure(listing, name)
+            steps.append(Step("fail", failure, "cannot be listed", error=error, collection=context.collection))
         whole = not context.only_failed or not unlisted.isdisjoint(listing.places)
         for item in listing.items:
             if item.uri in seen or not (whole or item.uri in context.failed):
@@ -316,10 +340,8 @@ def _removals(
         if len(missing) > REMOVAL_GUARD * len(below) and not context.allow_removals:
             refused[source] = missing, len(below)
         for one in missing:
-            item = SourceItem(one.source_uri, one.name, source, listing.kind)
-            found[one.id] = Step(
-                "remove", item, "no longer in its source", one.id, one.file_sha, held_since=one.ingested_at
-            )
+            step = stored_step("remove", one, "no longer in its source")
+            found[one.id] = replace(step, item=SourceItem(one.source_uri, one.name, source, listing.kind))
     for missing, _ in refused.values():
         for one in missing:
             found.pop(one.id, None)

@@ -13,7 +13,7 @@ from pipelines.ingestion.parsers.nodes import make_nodes
 from pipelines.ingestion.pipeline import CachedEmbedder, TextEmbedder, embedded_text
 from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, require_nodes
-from pipelines.ingestion.run import Ingestion, Overrides
+from pipelines.ingestion.run import Ingestion
 from pipelines.models.identity import llm_identity
 from pipelines.models.usage import cost, embedding_price, llm_price
 from pipelines.store.documents import StoredDocument, is_as_stored
@@ -80,7 +80,6 @@ class _Forecast:
 def preview(
     ingestion: Ingestion,
     plan: Plan,
-    overrides: Overrides,
     on_progress: Progress = lambda *_: None,
     *,
     whole: bool = True,
@@ -93,7 +92,6 @@ def preview(
     Args:
         ingestion: What would run.
         plan: Its steps.
-        overrides: Those of the run.
         on_progress: Called after each document that was prepared.
         whole: False to prepare a sample of more than `MAX_WHOLE` documents and estimate the sums from it. The others
             count as added or updated, with no number of nodes.
@@ -105,7 +103,7 @@ def preview(
     known = {document.id: document for document in ingestion.known()}
     due = [place for place, step in enumerate(plan.steps) if step.action in ("add", "update")]
     places = due if whole or len(due) <= MAX_WHOLE else _sample(plan.steps, due)
-    tasks = ingestion.tasks(replace(plan, steps=tuple(plan.steps[place] for place in places)), overrides, known)
+    tasks = ingestion.tasks(replace(plan, steps=tuple(plan.steps[place] for place in places)), known)
     forecasts: dict[int, _Forecast] = {}
     with closing(prepare_all(ingestion.executor, tasks, replace(ingestion.options, keep=False))) as results:
         for done, (index, prepared) in enumerate(results, 1):

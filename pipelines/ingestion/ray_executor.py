@@ -40,7 +40,6 @@ class RayBatch:
     """Some documents of a run, for one Ray task: their steps and tasks by the index of the step, and what is stored."""
 
     run_id: int
-    collection: str
     steps: Mapping[int, Step]
     tasks: tuple[tuple[int, Task], ...]
     known: Mapping[str, StoredDocument]
@@ -131,7 +130,7 @@ class RayExecutor:
             steps = {place: run.steps[place] for place, _ in tasks}
             known = {task.document_id: run.known.get(task.document_id) for _, task in tasks}
             stored = {document_id: document for document_id, document in known.items() if document}
-            return RayBatch(run.run_id, run.collection, steps, tuple(tasks), stored)
+            return RayBatch(run.run_id, steps, tuple(tasks), stored)
 
         for place, task in run.tasks:
             data = _bytes_of(task, run.options)
@@ -177,7 +176,6 @@ def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[Ste
         options=replace(ingestion.options, keep=any(task.data is None for _, task in batch.tasks)),
         stop=Event(),
         run_id=batch.run_id,
-        collection=batch.collection,
         steps=batch.steps,
         tasks=[(place, task) for place, task in batch.tasks if place not in items],
         known=batch.known,

@@ -77,7 +77,7 @@ def plan_reindex(ingestion: Ingestion, source: str = "", collection: str = "") -
             error = SourceError(missing, hint="Ingest it again from its source.")
             step = stored_step("fail", document, "its original is missing")
             steps.append(replace(step, error=error, stage="read"))
-    return Plan(tuple(steps), (), ())
+    return Plan(tuple(steps))
 
 
 # Re-embedding: another embedding model, side by side with the active one

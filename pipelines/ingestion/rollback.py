@@ -39,7 +39,7 @@ def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) 
     with reading(database.engine, "planning a rollback") as connection:
         changes = changes_of(connection, run_id)
     steps = [_step(change, run_id, keep_later=keep_later) for change in changes]
-    return Plan(tuple(steps), (), (), undoes=run_id)
+    return Plan(tuple(steps), undoes=run_id)
 
 
 def _step(change: Any, run_id: int, *, keep_later: bool) -> Step:

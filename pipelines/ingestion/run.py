@@ -17,6 +17,8 @@ from pipelines.ingestion.context_header import HeaderWriter, build_header_writer
 from pipelines.ingestion.execute import PlanExecution
 from pipelines.ingestion.pipeline import DocumentPipeline
 from pipelines.ingestion.plan import (
+    NOTHING_STATED,
+    Overrides,
     Plan,
     PlanContext,
     collection_chooser,
@@ -63,22 +65,6 @@ Progress = Callable[[int, int, IngestItem], None]
 _USUAL = Settings.model_fields["collection"].default
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
-    """The values that the caller states for every document of a run, instead of detected ones."""
-
-    collection: str = ""
-    category: str = ""
-    visibility: str = ""
-    parser: str = ""
-
-    @property
-    def stated(self) -> dict[str, str]:
-        """The overrides that are stored with each document."""
-        given = {"category": self.category, "visibility": self.visibility, "parser": self.parser}
-        return {name: value for name, value in given.items() if value}
-
-
 @dataclass(slots=True)
 class Ingestion:
     """Plans and runs ingestion into one database with one embedding model.
@@ -115,7 +101,7 @@ class Ingestion:
         self,
         locations: Sequence[str],
         *,
-        overrides: Overrides = Overrides(),
+        overrides: Overrides = NOTHING_STATED,
         verify: bool = False,
         allow_removals: bool = False,
         only_failed: bool = False,
@@ -136,7 +122,7 @@ class Ingestion:
             ServiceUnavailable: If the database cannot be reached.
         """
         began, options, stated = time.perf_counter(), self.options, self.stated_collection(overrides)
-        collection, known = self.collection(overrides), self.known(stated or None)
+        collection, known = overrides.collection or self.settings.collection, self.known(stated or None)
         with reading(self.database.engine, "reading what failed") as connection:
             failed = current_failures(connection, stated or None)
         if not locations:
@@ -154,6 +140,7 @@ class Ingestion:
                 read=sources.read,
                 overrides=overrides.stated,
                 rules=lambda item: rule_overrides(item, rules),
+                collection=collection,
                 collections_of=collection_chooser(stated, collection, rules, by_source, known),
                 verify=verify,
                 allow_removals=allow_removals,
@@ -162,7 +149,7 @@ class Ingestion:
                 last_listed=recall_listings(self.settings.home, collection),
             )
             plan = make_plan(listings, known, terms)
-        return replace(plan, seconds=time.perf_counter() - began)
+        return replace(plan, overrides=overrides, seconds=time.perf_counter() - began)
 
     def every_source(self, known: Sequence[StoredDocument]) -> Sequence[str]:
         """The sources of the settings, and those that stored documents came from, each once."""
@@ -190,7 +177,6 @@ class Ingestion:
         self,
         plan: Plan,
         *,
-        overrides: Overrides = Overrides(),
         on_progress: Progress | None = None,
         kind: RunKind = "ingest",
         on_run: Callable[[int], None] | None = None,
@@ -203,7 +189,7 @@ class Ingestion:
             ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
             ConfigError: If the embedding model or a parser does not exist.
         """
-        began, collection = time.perf_counter(), self.collection(overrides)
+        began = time.perf_counter()
         sources = list(dict.fromkeys(step.item.source for step in plan.steps))
         with open_run(self.database.engine, sources, kind=kind, undoes=plan.undoes, looked=plan.seconds) as run_id:
             if on_run:
@@ -217,9 +203,8 @@ class Ingestion:
                 options=self.options,
                 stop=self.stop,
                 run_id=run_id,
-                collection=collection,
                 steps=dict(enumerate(plan.steps)),
-                tasks=self.tasks(plan, overrides, known),
+                tasks=self.tasks(plan, known),
                 known=known,
             )
             set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
@@ -230,7 +215,7 @@ class Ingestion:
                     on_progress(len(items), len(plan.steps), item)
             report = self._finish(run_id, [items[place] for place in sorted(items)], plan, began)
         if not report.stopped:
-            self.remember_listings(plan, overrides)
+            self.remember_listings(plan)
         return report
 
     def _finish(self, run_id: int, items: Sequence[IngestItem], plan: Plan, began: float) -> IngestReport:
@@ -254,33 +239,33 @@ class Ingestion:
         log("info", "run finished", run=run_id, documents=len(items), seconds=report.seconds)
         return report
 
-    def remember_listings(self, plan: Plan, overrides: Overrides) -> None:
+    def remember_listings(self, plan: Plan) -> None:
         """Remember what each remote source of a plan holds, for the plans of sources that hold the same documents.
 
         Raises:
             StoreError: If it cannot be written.
         """
+        collection = plan.overrides.collection or self.settings.collection
         for source, uris in plan.listed.items():
-            remember_listing(self.settings.home, self.collection(overrides), source, uris)
+            remember_listing(self.settings.home, collection, source, uris)
 
-    def tasks(self, plan: Plan, overrides: Overrides, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
+    def tasks(self, plan: Plan, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
         """(index of the step, task) of every document that the plan adds or updates."""
         taken = {(document.collection, document.source_uri): document.id for document in known.values()}
         tasks = []
         for place, step in enumerate(plan.steps):
             if step.action not in ("add", "update"):
                 continue
-            collection = step.collection or self.collection(overrides)
-            added = taken.get((collection, step.item.uri))  # by another run since the plan
+            added = taken.get((step.collection, step.item.uri))  # by another run since the plan
             # of a new document, from its first URI; a numbered one if a moved document kept that URI's id
-            minted = (uuid.uuid5(uuid.NAMESPACE_URL, f"{collection}|{step.item.uri}|{n or ''}") for n in count())
+            minted = (uuid.uuid5(uuid.NAMESPACE_URL, f"{step.collection}|{step.item.uri}|{n or ''}") for n in count())
             document_id = step.document_id or added or next(str(each) for each in minted if str(each) not in known)
             stored = known.get(document_id)
             task = Task(
                 item=step.item,
                 document_id=document_id,
-                collection=collection,
-                overrides={**(stored.said if stored else {}), **overrides.stated},
+                collection=step.collection,
+                overrides={**(stored.said if stored else {}), **plan.overrides.stated},
                 rules=rule_overrides(step.item, self.settings.ingestion.rules),
                 indexed_sha=stored.indexed_sha if stored else "",
                 indexed_recipe=stored.recipe if stored else "",
@@ -298,16 +283,12 @@ class Ingestion:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
         known = {document.id: document for document in self.known()}
         steps = [stored_step("remove", known[each], "asked for") for each in document_ids if each in known]
-        report = self.run(Plan(tuple(steps), (), ()), kind="remove")
+        report = self.run(Plan(tuple(steps)), kind="remove")
         settle_failures(self.database.engine, report.run_id, dict.fromkeys(failures, "asked for"))
         left = {document.source_uri for document in self.known()}
         for uri in {step.item.uri for step in steps} - left:
             forget_fetched(self.settings.home, uri)
         return report
-
-    def collection(self, overrides: Overrides) -> str:
-        """The collection of a run's documents."""
-        return overrides.collection or self.settings.collection
 
 
 def build_ingestion(settings: Settings) -> Ingestion:
@@ -335,7 +316,7 @@ def ingest(
     settings: Settings,
     locations: Sequence[str] = (),
     *,
-    overrides: Overrides = Overrides(),
+    overrides: Overrides = NOTHING_STATED,
     verify: bool = False,
     allow_removals: bool = False,
     on_progress: Progress | None = None,
@@ -357,4 +338,4 @@ def ingest(
     wanted = unique_locations(locations, settings.web.private_hosts)
     ingestion = build_ingestion(settings)
     plan = ingestion.plan(wanted, overrides=overrides, verify=verify, allow_removals=allow_removals)
-    return ingestion.run(plan, overrides=overrides, on_progress=on_progress)
+    return ingestion.run(plan, on_progress=on_progress)

@@ -12,8 +12,8 @@ from threading import Event, Lock
 
 from config.settings import Settings
 from pipelines.errors import UNTIL_MENDED, ConfigError, FootnoteError, SourceError
-from pipelines.ingestion.plan import Plan, Step
-from pipelines.ingestion.run import Ingestion, Overrides, Progress, build_ingestion
+from pipelines.ingestion.plan import Overrides, Plan, Step
+from pipelines.ingestion.run import Ingestion, Progress, build_ingestion
 from pipelines.ingestion.sources import SOURCES, kind_of
 from pipelines.ingestion.sources.base import Reporter
 from pipelines.ingestion.sources.files import list_files
@@ -302,10 +302,10 @@ class Watch:
         if self.stop.is_set():
             return None
         if plan.is_idle or self._is_as_before(plan):
-            self._opened().remember_listings(plan, self.overrides)
+            self._opened().remember_listings(plan)
             return None
         with self.running(len(plan.steps)) as advance:
-            return self._opened().run(plan, overrides=self.overrides, on_progress=advance)
+            return self._opened().run(plan, on_progress=advance)
 
     def _is_as_before(self, plan: Plan) -> bool:
         """True if a plan would only fail as before, which was reported and is still in the run log."""

@@ -17,7 +17,8 @@ from config.prompts import NO_ANSWER
 from config.settings import EmbeddingSettings, LLMSettings, PersonaSettings, Settings
 from pipelines.answers import Answer, Footnote, Token, Verdict
 from pipelines.errors import ConfigError, RetrievalError, ServiceUnavailable
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.models.embedding import build_embed_model
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.audit import audit

@@ -17,7 +17,8 @@ from config.prompts import NO_DOCUMENTS, NOTHING_PASSES
 from config.settings import EmbeddingSettings, LLMSettings, Settings
 from pipelines.answers import Answer
 from pipelines.errors import ModelError, RetrievalError, ServiceUnavailable
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.models.embedding import HashedEmbedding
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.embedded import EmbeddedServer

@@ -7,8 +7,11 @@ import pytest
 
 from config.settings import Settings
 from pipelines.errors import RetrievalError
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import build_query_engine
+from pipelines.store.database import reading
+from pipelines.store.runs import current_failures, read_run
 from pipelines.types import Filters
 from tests.shell import Shell
 
@@ -38,6 +41,19 @@ def test_a_run_that_names_no_collection_keeps_each_where_it_is(folder: Path, set
     report = ingest(settings)  # no source is named: every known one
     assert (report.count("added"), report.count("updated")) == (1, 1)
     assert collections(settings) == {"crane.md": "work", "cv/notes.md": "work", "new.md": "work"}
+
+
+def test_a_removal_ends_a_failure_in_the_documents_own_collection(folder: Path, settings: Settings) -> None:
+    ingest(settings, [str(folder)], overrides=Overrides(collection="work"))
+    (folder / "crane.md").write_text("")
+    assert ingest(settings, [str(folder)]).count("failed") == 1
+    (folder / "crane.md").unlink()
+    report = ingest(settings, [str(folder)], allow_removals=True)
+    assert report.count("removed") == 1
+    logged = read_run(build_ingestion(settings).database.engine, report.run_id)["items"]
+    assert [(item["document"], item["collection"]) for item in logged] == [("crane.md", "work")]
+    with reading(build_ingestion(settings).database.engine, "reading what failed") as connection:
+        assert current_failures(connection) == []
 
 
 def test_a_rule_moves_a_document_to_its_collection_under_the_same_id(folder: Path, settings: Settings) -> None:

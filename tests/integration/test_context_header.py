@@ -17,7 +17,7 @@ from config.settings import HeaderSettings, LLMSettings, ParsingSettings, Settin
 from pipelines.errors import ConfigError
 from pipelines.ingestion.context_header import HEADER_TOKENS, RateLimit, shortened
 from pipelines.ingestion.preview import preview
-from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
+from pipelines.ingestion.run import Ingestion, build_ingestion
 from pipelines.store.schema import headers
 from pipelines.types import Document, Filters
 from tests.fake_openai import FakeOpenAI, Fault
@@ -158,11 +158,11 @@ def test_a_server_that_only_fails_is_left_alone_by_the_next_documents_too(
 def test_the_plan_says_how_often_the_model_would_be_asked(
     ingestion: Ingestion, folder: Path, openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = preview(ingestion, ingestion.plan([str(folder)]), Overrides())
+    seen = preview(ingestion, ingestion.plan([str(folder)]))
     assert (seen.headers.calls, seen.headers.tokens > 2 * 100, openai.requests) == (2, True, [])
     assert run(ingestion, folder).embedded == seen.embeddings == 2
     (folder / "notes.md").write_text(POST.replace("every day", "every morning"))
-    seen = preview(ingestion, ingestion.plan([str(folder)]), Overrides())
+    seen = preview(ingestion, ingestion.plan([str(folder)]))
     assert (seen.headers.calls, seen.embeddings, seen.cost) == (1, 1, None)
     settings = ingestion.settings
     given = {"FOOTNOTE_HOME": settings.home, "DATABASE_URL": settings.database_url.get_secret_value(),

@@ -12,7 +12,7 @@ from config.settings import LLMSettings, Settings
 from pipelines.ingestion.parsers import parse
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.models.consult import examine_llm
 from pipelines.models.identity import identity
 from pipelines.store.audit import damaged_documents
@@ -160,7 +160,7 @@ def test_a_damaged_original_is_never_taken_for_the_document(folder: Path, settin
     crane = next(document for document in ingestion.known() if document.name == "crane.md")
     path = original_path(settings.home, crane.file_sha)
     path.write_bytes(path.read_bytes()[:-2] + b"!\n")
-    foreseen = preview(ingestion, plan_reindex(ingestion), Overrides())
+    foreseen = preview(ingestion, plan_reindex(ingestion))
     assert foreseen.count("failed") == 1
     assert path.exists()  # looking ahead touches nothing
     report = ingestion.run(plan_reindex(ingestion), kind="reindex")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from config.settings import Settings
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import build_query_engine
 from pipelines.store.documents import load_document
 from pipelines.types import Document

@@ -10,7 +10,8 @@ from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import RetrievalError, SourceError
 from pipelines.evaluation.feedback_export import export
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.query_log import MOST_WORDS, Feedback, latest_feedback, save_feedback
 from pipelines.types import Audience, Filters, Turn

@@ -13,7 +13,8 @@ from config.settings import LLMSettings, Settings
 from pipelines.answers import Answer
 from pipelines.evaluation.answers import judge_topic
 from pipelines.evaluation.datasets import Topic
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.search import Search, SearchOutcome
 from pipelines.query.trace import Ledger

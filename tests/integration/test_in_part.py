@@ -11,7 +11,8 @@ from app.answer import answer_data
 from app.conversation import Exchange
 from config.settings import NotionSettings, Settings
 from pipelines.answers import Answer, Citation, Conflict, Sentence
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.query.cited_documents import note_partial_documents
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.query.trace import Ledger

@@ -11,7 +11,8 @@ from config.settings import EmbeddingSettings, GitHubSettings, ParsingSettings, 
 from pipelines.errors import ServiceUnavailable, SourceError
 from pipelines.ingestion.loaders import VERSIONS
 from pipelines.ingestion.loaders.sniff import MARKDOWN
-from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import Ingestion, build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.originals import original_path

@@ -18,7 +18,8 @@ from app.door import Door
 from app.mcp import Doors, build_mcp, http_app
 from app.worker import JobWorker
 from config.settings import BearerToken, ServeSettings, Settings
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
 from tests.conftest import MakeSettings
 from tests.served import Served

@@ -18,8 +18,9 @@ from sqlalchemy import select, text
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError, RetrievalError
 from pipelines.evaluation.model_compare import overlap
+from pipelines.ingestion.plan import Overrides
 from pipelines.ingestion.reindex import build_reembedding
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.ingestion.workers import prepare_in_process
 from pipelines.models.identity import parse_model_name
 from pipelines.query.engine import build_engine_aside, build_query_engine

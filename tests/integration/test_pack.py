@@ -185,7 +185,7 @@ def test_a_follow_up_is_asked_again_with_its_history_filters_and_legs(engine: Qu
 
 
 def test_a_visitors_pack_is_asked_again_as_a_visitor(engine: QueryEngine, corpus: Path, settings: Settings) -> None:
-    from pipelines.ingestion.run import Overrides
+    from pipelines.ingestion.plan import Overrides
 
     pack = kept(engine, audience="visitor")
     ingest(settings, [str(corpus)], overrides=Overrides(visibility="private"))

@@ -12,19 +12,17 @@ from sqlalchemy import func, select
 
 from config.settings import EmbeddingSettings, Settings
 from pipelines.errors import ConfigError
-from pipelines.ingestion.plan import Plan
+from pipelines.ingestion.plan import NOTHING_STATED, Overrides, Plan
 from pipelines.ingestion.preview import DocumentPreview, preview
-from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion
+from pipelines.ingestion.run import Ingestion, build_ingestion
 from pipelines.ingestion.workers import prepare_in_process
 from pipelines.store import schema as tables
 from pipelines.types import IngestReport
 
-NOBODY = Overrides()
 
-
-def planned(ingestion: Ingestion, folder: Path, overrides: Overrides = NOBODY) -> tuple[Plan, DocumentPreview]:
+def planned(ingestion: Ingestion, folder: Path, overrides: Overrides = NOTHING_STATED) -> tuple[Plan, DocumentPreview]:
     plan = ingestion.plan([str(folder)], overrides=overrides)
-    return plan, preview(ingestion, plan, overrides)
+    return plan, preview(ingestion, plan)
 
 
 def assert_as_foreseen(seen: DocumentPreview, report: IngestReport) -> None:
@@ -173,18 +171,18 @@ def test_groups_of_sentences_are_counted_and_nodes_at_most_one_a_group(story: Pa
     short, long = seen.items
     assert (long.nodes, long.embedded, seen.sentence_groups) == (groups, 2 * groups, groups)
     assert [seen.items[place].document for place in seen.estimated] == ["story.txt"]
-    report = ingestion.run(plan, overrides=semantic)
+    report = ingestion.run(plan)
     assert report.items[0] == replace(short, seconds=report.items[0].seconds)
     assert groups < report.items[1].embedded <= long.embedded
 
 
 def test_once_the_groups_are_cached_the_nodes_are_known_exactly(story: Path, settings: Settings) -> None:
     ingestion, semantic = build_ingestion(settings), Overrides(parser="semantic")
-    ingestion.run(planned(ingestion, story, semantic)[0], overrides=semantic)
+    ingestion.run(planned(ingestion, story, semantic)[0])
     again = Overrides(collection="other", parser="semantic")
     plan, seen = planned(ingestion, story, again)
     assert (seen.embeddings, seen.sentence_groups, seen.estimated) == (0, 0, frozenset())
-    assert_as_foreseen(seen, ingestion.run(plan, overrides=again))
+    assert_as_foreseen(seen, ingestion.run(plan))
 
 
 # What it costs
@@ -208,7 +206,7 @@ def test_what_would_end_the_run_ends_the_preview(corpus: Path, settings: Setting
     ingestion = build_ingestion(settings)
     ingestion.executor = prepare_in_process
     with pytest.raises(ConfigError, match="poem"):
-        preview(ingestion, ingestion.plan([str(corpus)]), Overrides(parser="poem"))
+        preview(ingestion, ingestion.plan([str(corpus)], overrides=Overrides(parser="poem")))
 
 
 def test_the_sums_of_very_many_documents_are_estimated_from_a_sample(
@@ -216,13 +214,13 @@ def test_the_sums_of_very_many_documents_are_estimated_from_a_sample(
 ) -> None:
     ingestion = build_ingestion(settings)
     plan = ingestion.plan([str(corpus)])
-    exact = preview(ingestion, plan, NOBODY)
+    exact = preview(ingestion, plan)
     assert (exact.sampled, exact.due) == (0, 54)
     monkeypatch.setattr("pipelines.ingestion.preview.SAMPLE", 18)
-    assert preview(ingestion, plan, NOBODY, whole=False) == exact  # they are few
+    assert preview(ingestion, plan, whole=False) == exact  # they are few
     monkeypatch.setattr("pipelines.ingestion.preview.MAX_WHOLE", 53)
-    assert preview(ingestion, plan, NOBODY) == exact
-    seen = preview(ingestion, plan, NOBODY, whole=False)
+    assert preview(ingestion, plan) == exact
+    seen = preview(ingestion, plan, whole=False)
     assert (seen.sampled, seen.due) == (18, 54)
     assert seen.count("added") == len(seen.items) == 54
     assert sum(item.nodes > 0 for item in seen.items) == 18

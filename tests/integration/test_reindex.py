@@ -8,10 +8,11 @@ from sqlalchemy import text
 from config.settings import IngestionSettings, ParsingSettings, Settings, SourceRule
 from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
+from pipelines.ingestion.plan import Overrides
 from pipelines.ingestion.preview import preview
 from pipelines.ingestion.reindex import plan_reindex
 from pipelines.ingestion.rollback import plan_rollback, roll_back
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
@@ -76,7 +77,7 @@ def test_other_sizes_cut_documents_anew_and_all_else_stays(folder: Path, setting
     ingestion = build_ingestion(changed)
     plan = plan_reindex(ingestion)
     assert any(step.reason.startswith("other sizes") for step in plan.steps)
-    seen = preview(ingestion, plan, Overrides())
+    seen = preview(ingestion, plan)
     report = ingestion.run(plan, kind="reindex")
     assert [item.outcome for item in report.items] == [item.outcome for item in seen.items]
     assert seen.embeddings == report.embedded > 0

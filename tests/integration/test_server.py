@@ -16,7 +16,8 @@ from app.server import QuestionThreads, RequestRefused, build_server
 from app.worker import JobWorker
 from config.settings import BearerToken, ServeSettings, Settings
 from pipelines.errors import ConfigError
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.query.citation_markers import split_markers
 from tests.conftest import MakeSettings
 from tests.served import Served

@@ -100,10 +100,10 @@ def test_a_file_that_cannot_be_read_is_a_standing_failure(
 
 
 def test_failures_of_every_collection_are_shown(folder: Path, settings: Settings, ingestion: Ingestion) -> None:
-    from pipelines.ingestion.run import Overrides
+    from pipelines.ingestion.plan import Overrides
 
     other = Overrides(collection="other")
-    ingestion.run(ingestion.plan([str(folder)], overrides=other), overrides=other)
+    ingestion.run(ingestion.plan([str(folder)], overrides=other))
     assert failing(settings) == {"empty.txt": "failed"}
     assert rows(settings)["empty.txt"]["collection"] == "other"
 

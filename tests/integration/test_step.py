@@ -13,7 +13,8 @@ from sqlalchemy import delete, select, text
 
 from config.settings import Settings
 from pipelines.errors import StoreError
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store import node_reader
 from pipelines.store.database import open_database, reading, reset
@@ -224,7 +225,7 @@ def test_what_is_hidden_from_visitors_is_gone_from_their_indexes_at_once(
     assert found("Kuberntes") or mode == "dense"
     ingestion = build_ingestion(settings)
     overrides = Overrides(visibility="private")
-    ingestion.run(ingestion.plan([str(folder / "secret.md")], overrides=overrides), overrides=overrides)
+    ingestion.run(ingestion.plan([str(folder / "secret.md")], overrides=overrides))
     assert not found("Kubernetes ran here")
     assert not found("Kuberntes")
     assert visitor.search("Kubernetes", mode="sparse").results
@@ -251,7 +252,7 @@ def test_vectors_in_memory_and_in_the_database_give_the_same(
     before = same("owner")
     assert same("visitor") == before
     ingestion, overrides = build_ingestion(settings), Overrides(visibility="private")
-    ingestion.run(ingestion.plan([str(folder / "turbine007.md")], overrides=overrides), overrides=overrides)
+    ingestion.run(ingestion.plan([str(folder / "turbine007.md")], overrides=overrides))
     write(folder, "beryl", range(3))
     (folder / "turbine009.md").unlink()
     ingest(settings, [str(folder)])

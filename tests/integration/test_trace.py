@@ -7,7 +7,8 @@ from sqlalchemy import select, text
 from app.inspection import rank_changes
 from config.settings import Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
-from pipelines.ingestion.run import Overrides, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store.database import migrate
 from pipelines.store.query_log import latest_queries, read_query

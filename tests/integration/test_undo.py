@@ -12,9 +12,9 @@ from sqlalchemy import select, text
 from config.settings import IngestionSettings, Settings
 from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
-from pipelines.ingestion.plan import Plan, stored_step
+from pipelines.ingestion.plan import Overrides, Plan, stored_step
 from pipelines.ingestion.rollback import plan_rollback, roll_back
-from pipelines.ingestion.run import Overrides, build_ingestion, ingest
+from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import build_query_engine
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database, reading

@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from config.settings import GitHubSettings, IngestionSettings, NotionSettings, Settings, WebSettings
-from pipelines.ingestion.run import Overrides, build_ingestion
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import build_ingestion
 from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
 from pipelines.store.fetch_cache import listed_at

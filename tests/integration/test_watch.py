@@ -19,7 +19,8 @@ import pytest
 
 from config.settings import GitHubSettings, IngestionSettings, Settings
 from pipelines.errors import ConfigError, ServiceUnavailable
-from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import Ingestion, build_ingestion, ingest
 from pipelines.ingestion.watch import Round, Watch
 from pipelines.store.database import open_database, reading
 from pipelines.store.embedded import EmbeddedServer

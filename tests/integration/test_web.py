@@ -9,7 +9,8 @@ from threading import Thread
 import pytest
 
 from config.settings import Settings, WebSettings
-from pipelines.ingestion.run import Ingestion, Overrides, build_ingestion, ingest
+from pipelines.ingestion.plan import Overrides
+from pipelines.ingestion.run import Ingestion, build_ingestion, ingest
 from pipelines.ingestion.watch import Watch
 from pipelines.store.database import open_database
 from pipelines.store.fetch_cache import recall_listings
