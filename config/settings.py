@@ -216,7 +216,7 @@ class RetrievalSettings(_Stage):
 
     top_n: int = Field(5, ge=1, le=100, description="passages that a search returns")
     mode: Literal["hybrid", "dense", "sparse"] = Field("hybrid", description="the retrievers that are used")
-    ann_factor: int = Field(20, ge=1, description="the vector index examines this many times top_n nodes")
+    ann_factor: int = Field(20, ge=1, description="the vector index examines at least this many times top_n vectors")
     leg_factor: int = Field(4, ge=1, description="each retriever returns this many times top_n nodes")
     fusion: Literal["convex", "rrf"] = Field("convex", description="rrf = reciprocal rank fusion")
     scale: Literal["auto", "max", "min-max", "z", "none"] = Field(

@@ -16,7 +16,7 @@ from pipelines.errors import StoreError
 from pipelines.ingestion.plan import Overrides
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.query.engine import QueryEngine, build_query_engine
-from pipelines.store import node_reader
+from pipelines.store import index_snapshots, node_reader
 from pipelines.store.database import open_database, reading, reset
 from pipelines.store.index_snapshots import VectorIndexes
 from pipelines.store.node_reader import NodeReader
@@ -278,6 +278,21 @@ def test_a_corpus_that_outgrows_the_memory_is_searched_in_the_database_until_it_
     held = vectors.searched("owner").in_memory
     assert held is not None
     assert {*held.ids} == engine.store.matching_ids(Filters(), "owner")
+
+
+def test_more_vectors_of_a_larger_corpus_are_examined(
+    folder: Path, engine: QueryEngine, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_snapshots, "_EXAMINED_OF", 1)
+    with engine.database.engine.begin() as connection:
+        connection.exec_driver_sql(f"ANALYZE {engine.store.table}_windows")
+    vectors = VectorIndexes(tmp_path / "vectors", engine.store, most=engine.store.dimension)
+    with engine.store.read_snapshot() as snapshot:
+        searched = vectors.searched("owner")
+        assert searched.stored == 2 * DOCUMENTS
+        for look, examined in ((10, 2 * DOCUMENTS), (600, 600)):
+            searched.nearest([1.0] + [0.0] * (engine.store.dimension - 1), 3, look=look, filters=Filters())
+            assert snapshot.look == examined
 
 
 def test_what_an_ingest_changed_much_is_saved_for_the_next_process(folder: Path, settings: Settings) -> None:
