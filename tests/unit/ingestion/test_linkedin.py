@@ -512,6 +512,19 @@ def test_a_copied_page_ends_a_company_whose_time_is_used_up() -> None:
     ]  # fmt: skip
 
 
+def test_a_copied_page_names_types_of_employment_in_its_language() -> None:
+    copied = (
+        "Cocinera\nSalt & Zest · Jornada completa\nJan 2018 - Dec 2020 · 3 yrs\nWashington, D.C.\n"
+        "Kelp Transport\nTempo integral · 2 yrs\nPlanner\nJan 2017 - Dec 2017 · 1 yr\n"
+        "Clerk\nJan 2016 - Dec 2016 · 1 yr\n"
+    )
+    read = facts(f"Jane Doe\nExperience\n{copied}", JobFacts)
+    assert [(job.company, job.position, job.location) for job in read] == [
+        ("Salt & Zest", "Cocinera", "Washington, D.C."), ("Kelp Transport", "Planner", ""),
+        ("Kelp Transport", "Clerk", ""),
+    ]  # fmt: skip
+
+
 def test_a_copied_page_has_levels_and_dates_beside_names() -> None:
     assert [(one.language, one.level) for one in facts(TOWN, LanguageFacts)] == [
         ("English", "Native or bilingual"), ("Polish", "Full professional proficiency"), ("isiZulu", "Limited working"),

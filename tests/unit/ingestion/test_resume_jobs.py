@@ -215,6 +215,13 @@ def test_jobs_are_read_in_other_languages(heading: str, line: str, company: str,
     assert job.current
 
 
+def test_a_place_below_dates_is_that_of_the_job_above() -> None:
+    found = "".join(f"{job.position}\n{job.company}\n{job.date_range}\n{job.location}\n" for job in JOBS)
+    assert [(job.company, job.location) for job in jobs_of(f"EXPERIENCE\n{found}")] == [
+        (job.company, job.location) for job in JOBS
+    ]
+
+
 def test_the_layout_of_most_jobs_decides_which_part_is_the_company() -> None:
     lines = ["Zephyr\nPainter\n2019 – 2021", "Umbra\nEngineer\n2016 – 2019", "Quill\nManager\n2014 – 2016"]
     text = "EXPERIENCE\n" + "\n".join(f"{line}\n- Did it" for line in lines)

@@ -100,3 +100,31 @@ def test_the_area_of_a_town_is_a_place_of_a_profile_and_a_description_is_none() 
         "March 2016 - December 2019 (3 years 10 months)\nBuilt REST APIs\n"
     )
     assert profile(text) == [("Acme Corp", "Engineer", "San Francisco Bay Area"), ("Oakline", "Analyst", "")]
+
+
+@pytest.mark.parametrize(
+    ("words", "location"),
+    [
+        ("New York City Metropolitan Area", "New York City Metropolitan Area"),
+        ("Alrededores de Guadalajara y Zapopan", "Alrededores de Guadalajara y Zapopan"),
+        ("Washington, D.C.", "Washington, D.C."),
+        ("Grew sales in the region", ""),
+        ("Worked in Paris, France.", ""),
+        ("Freelance", ""),
+        ("Remote", "Remote"),
+    ],
+)
+def test_words_below_the_dates_of_a_profile_are_a_place_if_they_name_one(words: str, location: str) -> None:
+    dates = "March 2016 - December 2019 (3 years 10 months)"
+    assert profile(f"Oakline\nAnalyst\n{dates}\n{words}\n") == [("Oakline", "Analyst", location)]
+
+
+@pytest.mark.parametrize("last", ["", "Rome, Italy\n"])
+def test_places_below_dates_are_of_the_job_above_where_all_later_jobs_have_as_many_lines(last: str) -> None:
+    jobs_below = "Engineer\nAcme Ltd\n2019 – 2021\nLyon, France\nCook\nPell Ltd\n2016 – 2019\nParis, France\n"
+    text = f"{jobs_below}Painter\nUmbra Inc\n2014 – 2016\n{last}"
+    assert jobs(facts(OPENING + text)) == [
+        ("Acme Ltd", "Engineer", "Lyon, France"),
+        ("Pell Ltd", "Cook", "Paris, France"),
+        ("Umbra Inc", "Painter", last.strip()),
+    ]

@@ -20,10 +20,15 @@ from pipelines.text import digit_runs, fold, is_page_number, plain
 _REST = " \t\n()[]·•|,;:-–—"
 _AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
 _AREAS = frozenset(
-    map(fold, "area region périphérie alrededores región großraum umgebung dintorni greater metropolitan".split())
+    map(
+        fold,
+        "area region périphérie alrededores región großraum umgebung dintorni greater metropolitan metropolitana"
+        " metropolitano metropolitaine".split(),
+    )
 )
 _MARKUP = "*`[<\\&"
 _MAX_NAME = 200
+_MAX_PLACE_WORDS, _MAX_AREA_WORDS = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,12 +298,24 @@ def job_facts(
 def location_of(row: Row, *, strict: bool = False) -> str:
     """The place that a row below a job's dates names; "" for other rows. `strict` accepts only known places."""
     words = row.words.split(" · ")[0].strip()
-    if row.bullet or len(words) > 80 or words.endswith((".", ":", "!", ";")):
+    is_sentence = words.endswith(".") and "." not in words.split()[-1][:-1]  # unlike "Washington, D.C."
+    if row.bullet or len(words) > 80 or is_sentence or words.endswith((":", "!", ";")):
         return ""
     if place_score(words) >= 2:
         return words
+    if strict or is_employment_type(words):
+        return ""
     parts = [part.split() for part in words.split(",")]
-    named = len(parts) <= 4 and all(part and len(part) <= 4 and part[0][0].isupper() for part in parts)
+    is_area = _is_area(words)
+    most = _MAX_AREA_WORDS if is_area else _MAX_PLACE_WORDS
+    named = len(parts) <= 4 and all(part and len(part) <= most and part[0][0].isupper() for part in parts)
     short = len(parts) == 1 and len(parts[0]) <= 2 and words.istitle()
-    is_area = not _AREAS.isdisjoint(fold(words).replace(",", " ").split())
-    return words if named and not strict and (len(parts) > 1 or short or is_area) else ""
+    return words if named and (len(parts) > 1 or short or is_area) else ""
+
+
+def _is_area(words: str) -> bool:
+    """True for the area of a town, in words with capitals: "New York City Metropolitan Area"."""
+    found = words.replace(",", " ").split()
+    areas = [fold(word) in _AREAS for word in found]
+    are_named = (word[0].isupper() or len(word) <= 3 for word in found)
+    return any(areas) and all(is_named or is_area for is_named, is_area in zip(are_named, areas, strict=True))

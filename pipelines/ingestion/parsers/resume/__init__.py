@@ -240,7 +240,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 27
+    version: int = 28
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

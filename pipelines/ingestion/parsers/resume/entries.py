@@ -79,7 +79,8 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     above = [_naming_lines_above(lines, anchor, known) for anchor in anchors]
     own = [lines[anchor].anchor != "beside" and _names_entry(lines[anchor]) for anchor in anchors]
     count = [len(named) + is_own for named, is_own in zip(above, own, strict=True)]
-    later = set(count[1:])
+    is_place_above = all(named and _is_place_below(lines, named[-1], known) for named in above[1:])
+    later = {each - is_place_above for each in count[1:]}
     is_joined = bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1  # the first may read two lines as one
     usual = max(count[0], *later) if is_joined else count[0]
     most = usual if reach is None else reach
@@ -161,6 +162,11 @@ def _naming_lines_above(lines: Sequence[DatedLine], anchor: int, anchors: frozen
             break
         found.append(before)
     return found
+
+
+def _is_place_below(lines: Sequence[DatedLine], number: int, anchors: frozenset[int]) -> bool:
+    """True for a line of nothing but a place right below the dates of an entry."""
+    return number - 1 in anchors and all(is_place(part.words) for part in lines[number].parts)
 
 
 def _list_start(lines: Sequence[DatedLine], anchor: int) -> int:
