@@ -21,7 +21,7 @@ from pipelines.ingestion.pipeline import DocumentPipeline
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.sources.files import is_unchanged
-from pipelines.ingestion.workers import Executor, PrepareResult
+from pipelines.ingestion.workers import Executor, PrepareResult, PrepareResults
 from pipelines.models.embedding import group_size
 from pipelines.observe import log
 from pipelines.store import documents as document_rows
@@ -158,10 +158,7 @@ class PlanExecution:
     """One run under way.
 
     Attributes:
-        pipeline: Completes and embeds nodes.
-        executor: Prepares documents.
-        options: What is the same for every document.
-        stop: Once set, nothing more is begun.
+        pipeline: Prepares documents, completes and embeds their nodes.
         run_id: The run's row.
         steps: The steps of the plan by their index, or some of them.
         tasks: What is to be prepared, each with the index of its step.
@@ -169,9 +166,6 @@ class PlanExecution:
     """
 
     pipeline: DocumentPipeline
-    executor: Executor
-    options: PrepareOptions
-    stop: threading.Event
     run_id: int
     steps: Mapping[int, Step]
     tasks: Sequence[tuple[int, Task]]
@@ -192,14 +186,14 @@ class PlanExecution:
     def _without_parsing(self) -> Iterator[StepResult]:
         removed: list[tuple[int, Step]] = []
         for place, step in self.steps.items():
-            if self.stop.is_set():
+            if self.pipeline.stop.is_set():
                 return
             if step.action == "remove":
                 removed.append((place, step))
             elif step.action not in ("add", "update"):
                 yield place, self._fail_or_keep(step)
         for start in range(0, len(removed), _REMOVALS_PER_TRANSACTION):
-            if self.stop.is_set():
+            if self.pipeline.stop.is_set():
                 return
             yield from run_batch(removed[start : start + _REMOVALS_PER_TRANSACTION], self._remove, self._not_written)
 
@@ -233,18 +227,19 @@ class PlanExecution:
     # Documents: prepared by the executor, embedded in one thread and written in another
 
     def _prepared(self) -> Iterator[PrepareResult]:
-        if self.stop.is_set():
+        pipeline = self.pipeline
+        if pipeline.stop.is_set():
             return
-        with closing(prepare_all(self.executor, self.tasks, self.options)) as results:
+        with closing(prepare_all(pipeline.executor, self.tasks, pipeline.options)) as results:
             for result in results:
                 yield result
-                if self.stop.is_set():
+                if pipeline.stop.is_set():
                     return
 
     def _embed(self, group: Sequence[PrepareResult]) -> tuple[list[PrepareResult], float]:
         """Complete and embed the nodes of documents; also return the seconds that each took."""
         began = time.perf_counter()
-        states = embed_group(self.pipeline, [prepared for prepared in group if not self.stop.is_set()])
+        states = embed_group(self.pipeline, [prepared for prepared in group if not self.pipeline.stop.is_set()])
         return states, (time.perf_counter() - began) / max(len(states), 1)
 
     def _write(self, embedded: tuple[Sequence[PrepareResult], float]) -> list[StepResult]:
@@ -360,23 +355,17 @@ def embed_group(pipeline: DocumentPipeline, group: Sequence[PrepareResult]) -> l
     return list(states.items())
 
 
-def prepare_all(
-    executor: Executor, tasks: Sequence[tuple[int, Task]], options: PrepareOptions
-) -> Generator[PrepareResult, None, None]:
+def prepare_all(executor: Executor, tasks: Sequence[tuple[int, Task]], options: PrepareOptions) -> PrepareResults:
     """Prepare documents; closing the generator stops what is under way.
 
     Raises:
         ConfigError: For a failure that every other document would have too.
     """
-    results = executor(tasks, options)
-    try:
+    with closing(executor(tasks, options)) as results:
         for place, state in results:
             if isinstance(state, PreparationFailure) and state.fatal:
                 raise ConfigError(state.message, hint=state.hint)
             yield place, state
-    finally:
-        if isinstance(results, Generator):
-            results.close()
 
 
 def _timed(done: Sequence[StepResult], seconds: float) -> list[StepResult]:

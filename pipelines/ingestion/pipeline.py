@@ -4,6 +4,7 @@ The worker processes run parser and context header as a LlamaIndex IngestionPipe
 runs here.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,11 +14,11 @@ from llama_index.core.schema import BaseNode
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
-from config.settings import ParsingSettings
 from pipelines.errors import ModelError, ServiceUnavailable
 from pipelines.ingestion.context_header import HeaderWriter
 from pipelines.ingestion.parsers import parse
-from pipelines.ingestion.prepare import PreparedDocument, require_nodes
+from pipelines.ingestion.prepare import PreparedDocument, PrepareOptions, require_nodes
+from pipelines.ingestion.workers import Executor
 from pipelines.models.embedding import group_size, window_vectors
 from pipelines.store.model_caches import cache_vectors, cached_vectors, text_sha
 from pipelines.store.node_table import Vectors
@@ -85,13 +86,21 @@ class TextEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPipeline:
-    """The steps of a prepared document that need a model."""
+    """What the documents of a run go through, and the steps of a prepared one that need a model.
+
+    Attributes:
+        executor: Prepares documents.
+        options: What is the same for every document.
+        stop: Once set, nothing more is begun.
+    """
 
     store: FootnoteVectorStore
     model: BaseEmbedding
     identity: EmbeddingIdentity
-    sizes: ParsingSettings
-    header_writer: HeaderWriter | None = None
+    header_writer: HeaderWriter | None
+    executor: Executor
+    options: PrepareOptions
+    stop: threading.Event
 
     @property
     def embedder(self) -> CachedEmbedder:
@@ -114,7 +123,7 @@ class DocumentPipeline:
         if prepared.embeds:
             at("parse")
             document, embed = prepared.document, TextEmbedder(self.embedder)
-            nodes = list(require_nodes(document, parse(document, prepared.parser, self.sizes, embed)))
+            nodes = list(require_nodes(document, parse(document, prepared.parser, self.options.sizes, embed)))
             embedded += embed.embedded
         if self.header_writer:
             at("header")

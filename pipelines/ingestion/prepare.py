@@ -21,10 +21,12 @@ from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
+from pipelines.ingestion.plan import Step
 from pipelines.ingestion.sources.files import read_file
+from pipelines.store.documents import StoredDocument
 from pipelines.store.originals import keep_original, original_path
 from pipelines.structure import stored_structure
-from pipelines.types import Document, IngestItem, SourceItem
+from pipelines.types import Document, IngestItem
 
 if TYPE_CHECKING:
     from pipelines.store.node_table import Vectors
@@ -168,28 +170,22 @@ class PrepareOptions:
 class Task:
     """One document to be prepared.
 
-    It is sent to worker processes and carries what a listed item does not: identity, overrides, indexed state, bytes.
+    It is sent to worker processes and carries what its step does not: identity, overrides, stored state, bytes.
 
     Attributes:
-        item: Where it is.
-        document_id: Its identity, minted by the plan.
-        collection: Where it belongs.
+        step: The step of the plan, which says where it is and where it belongs.
+        document_id: Its identity; minted for a new one.
         overrides: What a person states of it; kept with it, and stronger than `rules`.
         rules: What the rules of the settings state of it.
-        indexed_sha: The content that the node table holds of it; empty for a new one.
-        indexed_recipe: The recipe of those nodes.
-        original: The SHA-256 of the stored original to be read instead of the file; empty = the file.
+        stored: What is stored of it; None for a new one.
         data: The bytes, where they were read already.
     """
 
-    item: SourceItem
+    step: Step
     document_id: str
-    collection: str
     overrides: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Any] = field(default_factory=dict)
-    indexed_sha: str = ""
-    indexed_recipe: str = ""
-    original: str = ""
+    stored: StoredDocument | None = None
     data: bytes | None = None
 
 
@@ -235,7 +231,7 @@ def prepare(
         options: What is the same for every document.
         at: Called with the name of each stage when it begins: read, load, parse.
     """
-    stage = "read"
+    stage, item, stored = "read", task.step.item, task.stored
 
     def reached(name: str) -> None:
         nonlocal stage
@@ -246,18 +242,18 @@ def prepare(
         reached("read")
         data = read_bytes(task, options)
         reached("load")
-        document, parser = classify_loaded(load(data, task.item, limits=options.limits), task)
+        document, parser = classify_loaded(load(data, item, limits=options.limits), task)
         if options.keep:
             keep_original(options.home, document.file_sha, data, name=document.name)
         reached("parse")
         made_by = options.recipe(parser, loader_version(document))
-        if task.indexed_sha == document.content_sha and task.indexed_recipe == made_by:
+        if stored and (stored.indexed_sha, stored.recipe) == (document.content_sha, made_by):
             return PreparedDocument(document, parser, made_by, None)
         return parse_document(document, parser, options)
     except Exception as error:  # noqa: BLE001 - one bad document, whatever it does to a library, stops only itself
         if is_memory_error(error):
-            return out_of_memory(stage, task.item.name, options.limits.document_memory_mb)
-        return PreparationFailure.of(error, stage, task.item.name)
+            return out_of_memory(stage, item.name, options.limits.document_memory_mb)
+        return PreparationFailure.of(error, stage, item.name)
 
 
 def read_bytes(task: Task, options: PrepareOptions) -> bytes:
@@ -266,21 +262,20 @@ def read_bytes(task: Task, options: PrepareOptions) -> bytes:
     Raises:
         SourceError: If it is gone, damaged, or may not be read.
     """
+    item, original = task.step.item, task.step.original
     if task.data is not None:
         return task.data
-    if not task.original:
-        return read_file(task.item, options.limits.most_bytes)
-    path, hint = original_path(options.home, task.original), "Ingest it again from its source."
+    if not original:
+        return read_file(item, options.limits.most_bytes)
+    path, hint = original_path(options.home, original), "Ingest it again from its source."
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SourceError(
-            f"The stored original of {task.item.name} cannot be read: {error.strerror}.", hint=hint
-        ) from error
-    if hashlib.sha256(data).hexdigest() != task.original:
+        raise SourceError(f"The stored original of {item.name} cannot be read: {error.strerror}.", hint=hint) from error
+    if hashlib.sha256(data).hexdigest() != original:
         if options.keep:
             path.unlink(missing_ok=True)  # so that the next run that reads the source keeps it again
-        raise SourceError(f"The stored original of {task.item.name} is damaged.", hint=hint)
+        raise SourceError(f"The stored original of {item.name} is damaged.", hint=hint)
     return data
 
 
@@ -295,8 +290,8 @@ def classify_loaded(loaded: Document, task: Task) -> tuple[Document, str]:
     kept = {key: dict(value) for key, value in ((OVERRIDES_KEY, task.overrides), (RULES_KEY, task.rules)) if value}
     document = document.with_(
         id=task.document_id,
-        collection=task.collection,
-        stamp=task.item.stamp,
+        collection=task.step.collection,
+        stamp=task.step.item.stamp,
         ingested_at=datetime.now(UTC),
         metadata={**document.metadata, **kept},
     )

@@ -5,13 +5,12 @@ worker writes its own transactions to Postgres.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 from pydantic import SecretStr
@@ -19,11 +18,9 @@ from pydantic import SecretStr
 from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError, ServiceUnavailable
 from pipelines.ingestion.execute import PlanExecution, StepResult
-from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import PrepareOptions, Task, read_bytes
 from pipelines.observe import log
 from pipelines.store.database import reading
-from pipelines.store.documents import StoredDocument
 from pipelines.store.originals import keep_original
 from pipelines.store.runs import logged_items
 
@@ -32,17 +29,8 @@ _ROUNDS = 2  # of tasks for each core of the cluster that are under way
 _RETRIES = 5  # of a task whose machine died
 
 
+Batch = list[tuple[int, Task]]  # of one Ray task, each with the index of its step
 Build = Callable[[Settings], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class RayBatch:
-    """Some documents of a run, for one Ray task: their steps and tasks by the index of the step, and what is stored."""
-
-    run_id: int
-    steps: Mapping[int, Step]
-    tasks: tuple[tuple[int, Task], ...]
-    known: Mapping[str, StoredDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +55,7 @@ class RayExecutor:
             ServiceUnavailable: If the cluster, the database or a model cannot be reached; finished documents stay.
         """
         yield from replace(execution, tasks=()).items()
-        if execution.tasks and not execution.stop.is_set():
+        if execution.tasks and not execution.pipeline.stop.is_set():
             ray, ours = self._connect()
             try:
                 yield from self._submit(ray, execution)
@@ -95,14 +83,14 @@ class RayExecutor:
 
     def _submit(self, ray: Any, execution: PlanExecution) -> Iterator[StepResult]:
         remote = ray.remote(max_retries=_RETRIES)(execute_batch)
-        settings = ray.put(self.settings)
-        batches = self._batches(execution)
+        settings, stop = ray.put(self.settings), execution.pipeline.stop
+        batches = _batches(execution)
         most = _ROUNDS * max(int(ray.cluster_resources().get("CPU", 1)), 1)
         under_way: set[Any] = set()
         try:
             while True:
-                while len(under_way) < most and not execution.stop.is_set() and (batch := next(batches, None)):
-                    under_way.add(remote.remote(settings, batch, self.build))
+                while len(under_way) < most and not stop.is_set() and (batch := next(batches, None)):
+                    under_way.add(remote.remote(settings, self.build, execution.run_id, batch))
                 if not under_way:
                     return
                 done, rest = ray.wait(list(under_way), num_returns=1)
@@ -121,26 +109,19 @@ class RayExecutor:
                 with suppress(ray.exceptions.RayError):
                     ray.cancel(task)
 
-    def _batches(self, run: PlanExecution) -> Iterator[RayBatch]:
-        """Split the documents into batches of a few, with the bytes of their files."""
-        tasks: list[tuple[int, Task]] = []
-        size = 0
 
-        def batch() -> RayBatch:
-            steps = {place: run.steps[place] for place, _ in tasks}
-            known = {task.document_id: run.known.get(task.document_id) for _, task in tasks}
-            stored = {document_id: document for document_id, document in known.items() if document}
-            return RayBatch(run.run_id, steps, tuple(tasks), stored)
-
-        for place, task in run.tasks:
-            data = _bytes_of(task, run.options)
-            if tasks and (len(tasks) == _DOCUMENTS or size + len(data or b"") > _BYTES):
-                yield batch()
-                tasks, size = [], 0
-            tasks.append((place, replace(task, data=data)))
-            size += len(data or b"")
-        if tasks:
-            yield batch()
+def _batches(run: PlanExecution) -> Iterator[Batch]:
+    """Split the documents into batches of a few, with the bytes of their files."""
+    batch, size = Batch(), 0
+    for place, task in run.tasks:
+        data = _bytes_of(task, run.pipeline.options)
+        if batch and (len(batch) == _DOCUMENTS or size + len(data or b"") > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append((place, replace(task, data=data)))
+        size += len(data or b"")
+    if batch:
+        yield batch
 
 
 def _bytes_of(task: Task, options: PrepareOptions) -> bytes | None:
@@ -150,14 +131,14 @@ def _bytes_of(task: Task, options: PrepareOptions) -> bytes | None:
     except FootnoteError:
         return None
     if options.keep and len(data) <= options.limits.most_bytes:
-        keep_original(options.home, hashlib.sha256(data).hexdigest(), data, name=task.item.name)
+        keep_original(options.home, hashlib.sha256(data).hexdigest(), data, name=task.step.item.name)
     return data
 
 
 # What runs on the cluster
 
 
-def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[StepResult]:
+def execute_batch(settings: Settings, build: Build, run_id: int, batch: Batch) -> list[StepResult]:
     """Execute a batch; return (index of the step, its outcome) for each document.
 
     A batch that is executed again, because its machine died, continues after what was committed.
@@ -166,20 +147,15 @@ def execute_batch(settings: Settings, batch: RayBatch, build: Build) -> list[Ste
         ConfigError, ServiceUnavailable: What ends the run.
     """
     ingestion = _ingestion(settings, build)
-    uris = {place: step.item.uri for place, step in batch.steps.items()}
+    uris = {place: task.step.item.uri for place, task in batch}
     with reading(ingestion.database.engine, "reading what is done") as connection:
-        logged = logged_items(connection, batch.run_id, list(uris.values()))
+        logged = logged_items(connection, run_id, list(uris.values()))
     items = {place: logged[uri] for place, uri in uris.items() if uri in logged}
-    execution = PlanExecution(
-        pipeline=ingestion.pipeline,
-        executor=ingestion.executor,
-        options=replace(ingestion.options, keep=any(task.data is None for _, task in batch.tasks)),
-        stop=Event(),
-        run_id=batch.run_id,
-        steps=batch.steps,
-        tasks=[(place, task) for place, task in batch.tasks if place not in items],
-        known=batch.known,
-    )
+    left = [(place, task) for place, task in batch if place not in items]
+    options = replace(ingestion.options, keep=any(task.data is None for _, task in batch))
+    steps = {place: task.step for place, task in left}
+    known = {task.document_id: task.stored for _, task in left if task.stored}
+    execution = PlanExecution(replace(ingestion.pipeline, options=options), run_id, steps, left, known)
     return sorted({**items, **dict(execution.items())}.items())
 
 

@@ -1,6 +1,6 @@
 """ROLLBACK: undo a run: bring each document that it changed back to its version before, wholly or not at all."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from pipelines.ingestion.plan import Plan, Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.reindex import parse_stored
 from pipelines.ingestion.run import Ingestion, Progress
-from pipelines.ingestion.workers import PrepareResult
+from pipelines.ingestion.workers import PrepareResults
 from pipelines.store import documents as document_rows
 from pipelines.store.database import Database, reading
 from pipelines.store.runs import find_run
@@ -78,25 +78,25 @@ def roll_back(ingestion: Ingestion, undo: Plan, on_progress: Progress | None = N
     Raises:
         ServiceUnavailable: If the database or the embedding model is gone; finished documents stay.
     """
-    undoing = replace(ingestion, executor=partial(_prepare_versions, ingestion.store, undo.steps), cluster=None)
+    undoing = replace(ingestion, executor=partial(_prepare_versions, ingestion.store), cluster=None)
     return undoing.run(undo, kind="rollback", on_progress=on_progress)
 
 
 def _prepare_versions(
-    store: FootnoteVectorStore, steps: Sequence[Step], tasks: Iterable[tuple[int, Task]], options: PrepareOptions
-) -> Iterator[PrepareResult]:
+    store: FootnoteVectorStore, tasks: Iterable[tuple[int, Task]], options: PrepareOptions
+) -> PrepareResults:
     """An executor: prepare for each task the version that its step restores, without a stamp.
 
     Its recipe differs from today's, so that the next plan compares the file again. If the table holds the same content,
     it has no nodes, so that only metadata is written.
     """
     for place, task in tasks:
-        stage, version = "read", steps[place].version
+        stage, version, name = "read", task.step.version, task.step.item.name
         try:
             with reading(store.engine, "reading a version") as connection:
                 document = read_version(connection, version or 0)
                 if document is None:
-                    raise StoreError(f"Version {version} of {task.item.name} is no longer stored.")
+                    raise StoreError(f"Version {version} of {name} is no longer stored.")
                 indexed_sha, _ = document_rows.index_states(connection, [document.id], store.table).get(
                     document.id, ("", "")
                 )
@@ -109,4 +109,4 @@ def _prepare_versions(
                 prepared = parse_stored(document, parser, options)
                 yield place, replace(prepared, recipe=f"{prepared.recipe} from version {version}")
         except Exception as error:  # noqa: BLE001 - one version that cannot be restored stops only itself
-            yield place, PreparationFailure.of(error, stage, task.item.name)
+            yield place, PreparationFailure.of(error, stage, name)

@@ -94,8 +94,10 @@ class Ingestion:
 
     @property
     def pipeline(self) -> DocumentPipeline:
-        """Embeds and stores prepared documents."""
-        return DocumentPipeline(self.store, self.embed_model, self.identity, self.settings.parsing, self.header_writer)
+        """What the documents of a run go through."""
+        return DocumentPipeline(
+            self.store, self.embed_model, self.identity, self.header_writer, self.executor, self.options, self.stop
+        )
 
     def plan(
         self,
@@ -197,17 +199,9 @@ class Ingestion:
             if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
                 settle_failures(self.database.engine, run_id, plan.settled)
             known = {document.id: document for document in self.known()}
-            run = PlanExecution(
-                pipeline=self.pipeline,
-                executor=self.executor,
-                options=self.options,
-                stop=self.stop,
-                run_id=run_id,
-                steps=dict(enumerate(plan.steps)),
-                tasks=self.tasks(plan, known),
-                known=known,
-            )
-            set_vector_index_aside(self.database.engine, self.store.table, len(run.tasks))
+            steps, tasks = dict(enumerate(plan.steps)), self.tasks(plan, known)
+            run = PlanExecution(self.pipeline, run_id, steps, tasks, known)
+            set_vector_index_aside(self.database.engine, self.store.table, len(tasks))
             items: dict[int, IngestItem] = {}
             for place, item in self.cluster.items(run) if self.cluster else run.items():
                 items[place] = item
@@ -252,7 +246,7 @@ class Ingestion:
     def tasks(self, plan: Plan, known: Mapping[str, StoredDocument]) -> list[tuple[int, Task]]:
         """(index of the step, task) of every document that the plan adds or updates."""
         taken = {(document.collection, document.source_uri): document.id for document in known.values()}
-        tasks = []
+        tasks, stated, rules = [], plan.overrides.stated, self.settings.ingestion.rules
         for place, step in enumerate(plan.steps):
             if step.action not in ("add", "update"):
                 continue
@@ -261,17 +255,8 @@ class Ingestion:
             minted = (uuid.uuid5(uuid.NAMESPACE_URL, f"{step.collection}|{step.item.uri}|{n or ''}") for n in count())
             document_id = step.document_id or added or next(str(each) for each in minted if str(each) not in known)
             stored = known.get(document_id)
-            task = Task(
-                item=step.item,
-                document_id=document_id,
-                collection=step.collection,
-                overrides={**(stored.said if stored else {}), **plan.overrides.stated},
-                rules=rule_overrides(step.item, self.settings.ingestion.rules),
-                indexed_sha=stored.indexed_sha if stored else "",
-                indexed_recipe=stored.recipe if stored else "",
-                original=step.original,
-            )
-            tasks.append((place, task))
+            overrides = {**(stored.said if stored else {}), **stated}
+            tasks.append((place, Task(step, document_id, overrides, rule_overrides(step.item, rules), stored)))
         return tasks
 
     def known(self, collection: str | None = None) -> list[StoredDocument]:

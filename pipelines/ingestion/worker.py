@@ -94,7 +94,7 @@ def answer(task: "Task", options: "PrepareOptions", at: Callable[[str], None]) -
     """
     from pipelines.ingestion.prepare import out_of_memory, prepare, too_large
 
-    name, megabytes = task.item.name, options.limits.document_memory_mb
+    name, megabytes = task.step.item.name, options.limits.document_memory_mb
     _limit_memory(megabytes)
     try:
         payload = pickle.dumps(prepare(task, options, at))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -38,7 +38,8 @@ HINT = "Repair the installation, or set FOOTNOTE_INGESTION__EXECUTOR=here."
 QUEUE_AHEAD = 24  # documents that are queued or wait to be taken, beside those that are being prepared
 
 PrepareResult = tuple[int, PreparedDocument | PreparationFailure]  # (the index given with the task, its outcome)
-Executor = Callable[[Iterable[tuple[int, Task]], PrepareOptions], Iterator[PrepareResult]]
+PrepareResults = Generator[PrepareResult, None, None]
+Executor = Callable[[Iterable[tuple[int, Task]], PrepareOptions], PrepareResults]
 
 _MAX_WORKERS = 8
 _MAX_WAITING_BYTES = 64_000_000  # of results not taken yet: above it no further document is begun
@@ -104,7 +105,7 @@ class Worker:
 
         A worker that takes too long is stopped. Afterwards the worker may be closed.
         """
-        name, seconds, self._stage = task.item.name, options.limits.document_seconds, ""
+        name, seconds, self._stage = task.step.item.name, options.limits.document_seconds, ""
         try:
             self._connection.send((task, None if self._sent_options == options else options))
             self._sent_options = options
@@ -283,7 +284,7 @@ class _Dispatcher:
         Raises:
             ConfigError: If the workers do not start.
         """
-        attempts, killed, output = 0, 0, ""
+        name, attempts, killed, output = task.step.item.name, 0, 0, ""
         while True:
             with self._turn():
                 worker = self._pool.take()
@@ -309,7 +310,7 @@ class _Dispatcher:
             reason, attempts, killed = f"{_ATTEMPTS} workers were killed one after the other", 0, 0
             with self._changed:
                 if self._most == 1:
-                    message = f"{task.item.name} was not begun: {reason}, as a machine does that has no memory left."
+                    message = f"{name} was not begun: {reason}, as a machine does that has no memory left."
                     hint = "Run `footnote ingest --retry-failed` later, or set FOOTNOTE_INGESTION__WORKERS to fewer."
                     return PreparationFailure("read", "LoadError", message, hint)
                 self._most -= 1
@@ -336,7 +337,7 @@ class _Dispatcher:
             raise CancelledError
 
 
-def prepare_in_process(tasks: Iterable[tuple[int, Task]], options: PrepareOptions) -> Iterator[PrepareResult]:
+def prepare_in_process(tasks: Iterable[tuple[int, Task]], options: PrepareOptions) -> PrepareResults:
     """Prepare each task in turn, in this process; a document that never ends cannot be stopped."""
     for place, task in tasks:
         yield place, prepare(task, options)
@@ -356,7 +357,7 @@ class LocalExecutor:
     workers: int
     pool: WorkerPool = SHARED_POOL
 
-    def __call__(self, tasks: Iterable[tuple[int, Task]], options: PrepareOptions) -> Iterator[PrepareResult]:
+    def __call__(self, tasks: Iterable[tuple[int, Task]], options: PrepareOptions) -> PrepareResults:
         """Yield each task's index and result; closing the generator stops what is under way.
 
         Raises:

@@ -28,6 +28,7 @@ from config.settings import Settings, get_settings
 from data.make_documents import write_small_documents
 from pipelines.errors import ConfigError, StoreError
 from pipelines.ingestion.pipeline import embedded_text
+from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import PreparedDocument, PrepareOptions, Task, prepare
 from pipelines.ingestion.sources.files import list_files
 from pipelines.models.embedding import build_embed_model, window_vectors
@@ -234,7 +235,7 @@ def _texts(place: _BenchHome) -> Iterator[str]:
     scratch = place.settings.model_copy(update={"home": place.settings.home.with_name("scratch")})
     options = PrepareOptions.of(scratch, identity(place.settings).slug)
     for item in list_files(str(place.documents)).items:
-        prepared = prepare(Task(item, item.uri, place.settings.collection), options)
+        prepared = prepare(Task(Step("add", item, "new", collection=place.settings.collection), item.uri), options)
         if not isinstance(prepared, PreparedDocument) or prepared.nodes is None:
             raise ConfigError("These settings do not allow embedding the documents alone for comparison.")
         yield from map(embedded_text, prepared.nodes)

@@ -17,6 +17,7 @@ import pytest
 from config.settings import IngestionSettings, Settings
 from pipelines.errors import ConfigError
 from pipelines.ingestion import workers
+from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import PreparationFailure, PreparedDocument, PrepareOptions, Task
 from pipelines.ingestion.workers import (
     QUEUE_AHEAD,
@@ -64,7 +65,7 @@ def make_task(tmp_path: Path) -> MakeTask:
 
 def task_of(path: Path, **said: str) -> Task:
     item = SourceItem(path.as_uri(), path.name, path.parent.as_uri(), "file", "1:1")
-    return Task(item, f"id of {path.name}", "default", overrides=said)
+    return Task(Step("add", item, "new", collection="default"), f"id of {path.name}", overrides=said)
 
 
 def limited(options: PrepareOptions, **limits: float) -> PrepareOptions:
@@ -86,7 +87,8 @@ def text_of(prepared: PreparedDocument | PreparationFailure) -> str:
 
 def failure(pool: WorkerPool, options: PrepareOptions, task: Task) -> PreparationFailure:
     """The failure of that task, between two that do well."""
-    good = replace(task, item=replace(task.item, uri=(SAMPLE / "notes-on-mentoring.txt").as_uri()))
+    item = replace(task.step.item, uri=(SAMPLE / "notes-on-mentoring.txt").as_uri())
+    good = replace(task, step=replace(task.step, item=item))
     before, failed, after = run(pool, options, good, task, good, count=1)
     assert isinstance(before, PreparedDocument)
     assert isinstance(after, PreparedDocument)
