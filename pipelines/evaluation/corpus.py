@@ -72,8 +72,10 @@ def index_dataset(
             first, last = len(document.text) - len(document.text.lstrip()), len(document.text.rstrip())
             nodes += make_nodes(document, [Piece(first, last, lead=document.title)], "whole", 1)
         vectors = embed([embedded_text(node) for node in nodes])
-        for document, node, windows in zip(documents, nodes, vectors, strict=True):
-            replace_documents(ingestion.store, [Replacement(document, [node], [windows], "whole", RECIPE)])
+        written = zip(documents, nodes, vectors, strict=True)
+        replace_documents(
+            ingestion.store, [Replacement(each, [node], [its], "whole", RECIPE) for each, node, its in written]
+        )
         done = len(dataset.corpus) - len(missing) + start + len(documents)
         on_progress(f"indexing {dataset.name}", done, len(dataset.corpus))
     ingestion.indexes.refresh("owner")
