@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pipelines.blocks import markdown_blocks, text_blocks
-from pipelines.facts import EducationFacts, JobFacts, PersonFacts, records_of
+from pipelines.facts import EducationFacts, JobFacts, PersonFacts, SkillsFacts, records_of
 from pipelines.ingestion.parsers.resume import ResumeParser
 from tests.unit.ingestion.test_linkedin import pieces
 
@@ -20,6 +20,10 @@ def facts(text: str) -> list[Any]:
 
 def jobs(found: list[Any]) -> list[tuple[str, str, str]]:
     return [(job.company, job.position, job.location) for job in found if isinstance(job, JobFacts)]
+
+
+def skills(found: list[Any]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(record.group, record.skills) for record in found if isinstance(record, SkillsFacts)]
 
 
 def profile(text: str) -> list[tuple[str, str, str]]:
@@ -128,3 +132,23 @@ def test_places_below_dates_are_of_the_job_above_where_all_later_jobs_have_as_ma
         ("Pell Ltd", "Cook", "Paris, France"),
         ("Umbra Inc", "Painter", last.strip()),
     ]
+
+
+def test_headings_unlike_that_of_the_skills_are_labels_of_groups_whatever_they_say() -> None:
+    groups = "### Programming\n\nGo, SQL\n\n### Data\n\nExcel\n\n### Platforms\n\nLinux\n\n### Business\n\nBudgets\n"
+    text = f"# Ann Lee\n\n#### Expertise\n\n{groups}\n#### Experience\n\nCook, Pell Ltd\t2016 – 2019\n"
+    found = facts(text)
+    assert skills(found) == [
+        ("Programming", ("Go", "SQL")),
+        ("Data", ("Excel",)),
+        ("Platforms", ("Linux",)),
+        ("Business", ("Budgets",)),
+    ]
+    assert jobs(found) == [("Pell Ltd", "Cook", "")]
+
+
+def test_titles_of_skills_are_no_skills() -> None:
+    text = "Ann Lee\n\nSkills\nGo, SQL\n\nTechnical Skills\nLinux, Git\n\nSoft Skills\nListening, Writing\n"
+    assert skills(facts(text)) == [("", ("Go", "SQL")), ("", ("Linux", "Git")), ("", ("Listening", "Writing"))]
+    text = "# Ann Lee\n\n## Skills\n\n### Technical Skills\n\nLanguages: Go, SQL\n\n### Tools\n\nData: Excel\n"
+    assert skills(facts(text)) == [("Languages", ("Go", "SQL")), ("Data", ("Excel",))]

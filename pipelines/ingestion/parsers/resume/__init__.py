@@ -240,7 +240,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 28
+    version: int = 29
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -148,8 +148,8 @@ class Headings:
         line, style = self.lines[number], self._style
         if (now.section, name) == ("languages", "skills") and is_level(self.text[line.body : line.end]):
             return False
-        if now.section == name == "skills" and self._title(self.lines[number - 1]) == now.title:
-            return False  # the label of a first group
+        if now.section == name == "skills" and self._is_label(number, now):
+            return False
         if style is None or _style(self.text, line) in self._styles:
             return True
         if line.kind == "heading" and (not style.heading or line.level <= style.level):
@@ -216,6 +216,12 @@ class Headings:
         """The heading above a line that opened the current section; -1 if that has no known name."""
         before = range(number - 1, -1, -1)
         return next((at for at in before if self._names[at] and self._title(self.lines[at]) == now.title), -1)
+
+    def _is_label(self, number: int, now: SectionStart) -> bool:
+        """True for a title of skills inside them that names a group: right below theirs, or a heading unlike it."""
+        line, opening = self.lines[number], self._opening(number, now)
+        is_unlike = line.kind == "heading" and _style(self.text, line) != _style(self.text, self.lines[opening])
+        return number == opening + 1 or is_unlike
 
     def _is_group(self, number: int, now: SectionStart) -> bool:
         """True for the label of a group of skills: such a heading is right below the section's, no dates are near."""

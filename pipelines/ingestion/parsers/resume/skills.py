@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from pipelines.facts import LanguageFacts, SkillsFacts
 from pipelines.ingestion.parsers.careers.dates import durations
+from pipelines.ingestion.parsers.careers.section_names import section_of
 from pipelines.ingestion.parsers.careers.separators import DASHES, split_aside, split_at
 from pipelines.ingestion.parsers.careers.vocabulary import is_level, language_names, spoken_languages
 from pipelines.ingestion.parsers.resume.lines import ResumeLine, is_rule, words_of
@@ -42,20 +43,27 @@ def skill_facts(text: str, lines: Sequence[ResumeLine]) -> list[SkillsFacts]:
 
 
 def _skill_groups(text: str, lines: Sequence[ResumeLine]) -> Iterator[tuple[str, Iterable[str], tuple[int, int]]]:
-    """Yield (group name, skills, span); unnamed lines join the group before, a name without skills is a skill."""
+    """Yield (group name, skills, span); unnamed lines join the group before.
+
+    A name without skills is a skill, unless it is a title of skills.
+    """
     group, found, span = "", dict[str, None](), (0, 0)
     heads = {line for line, below in pairwise(lines) if below.kind == "row" and is_rule(text, below)}
     lines = [line for line in lines if not is_rule(text, line) and not (line in heads and _is_head(_cells(text, line)))]
     for line, (name, skills) in zip(lines, _names_and_skills(text, lines), strict=True):
         if name:
-            if found or group:
+            if found or _is_skill(group):
                 yield (group, found, span) if found else ("", [group], span)
             group, found, span = name, {}, (line.start, line.end)
         if any(skill not in found for skill in skills):
             span = (span[0] if found or group else line.start), line.end
         found |= dict.fromkeys(skills)
-    if found or group:
+    if found or _is_skill(group):
         yield (group, found, span) if found else ("", [group], span)
+
+
+def _is_skill(name: str) -> bool:
+    return bool(name) and section_of(name) != "skills"
 
 
 def _names_and_skills(text: str, lines: Sequence[ResumeLine]) -> list[tuple[str, list[str]]]:
