@@ -102,13 +102,13 @@ def _unwanted(
     """
     from pipelines.store.database import reading
     from pipelines.store.documents import find_documents
-    from pipelines.store.runs import failures_from, failures_named, unstored_failures
+    from pipelines.store.runs import current_failures, failures_from, failures_named
     from pipelines.store.status import from_source
 
     whole = {name for known in everything.values() for name in (known.id, known.source_uri, known.name)}
     chosen, failed = list[str](), list["FailedDocument"]()
     with reading(ingestion.database.engine, "looking documents up") as connection:
-        failures = unstored_failures(connection)
+        failures = [failure for failure in current_failures(connection) if not failure.stored]
         for name in named:
             missed = [] if name in whole else failures_named(failures, name)
             failed += missed

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from llama_index.core.embeddings import BaseEmbedding
 
@@ -16,7 +17,7 @@ from pipelines.models.identity import identity, is_model_configured, with_identi
 from pipelines.observe import log
 from pipelines.query.careers.people import StatedCareers
 from pipelines.store.database import Database
-from pipelines.store.embedding_models import ActiveModel, active_model, active_since, model_to_use, prevent_drop
+from pipelines.store.embedding_models import active_model, active_since, model_to_use, prevent_drop
 from pipelines.store.embedding_statistics import EmbeddingStatistics, saved_statistics
 from pipelines.store.facts import read_facts
 from pipelines.store.index_snapshots import LexicalIndexes, VectorIndexes
@@ -32,6 +33,13 @@ from pipelines.store.vector_store import (
     snapshot_folder,
 )
 from pipelines.types import EmbeddingIdentity, Filters
+
+
+class ActiveModel(NamedTuple):
+    """The active model, and the corpus version since which it is active; None for the first one."""
+
+    model: EmbeddingIdentity
+    since: int | None
 
 
 @dataclass(frozen=True, slots=True)

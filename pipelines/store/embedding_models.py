@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy import Connection, Engine, and_, exists, func, select, text, update
 
@@ -42,23 +41,6 @@ class StoredModel:
         return self.documents == self.stored
 
 
-class ActiveModel(NamedTuple):
-    """The active model, and the corpus version since which it is active; None for the first one."""
-
-    model: EmbeddingIdentity
-    since: int | None
-
-
-def read_active_model(connection: Connection) -> ActiveModel | None:
-    """The active model; None if nothing was ingested yet."""
-    models = embedding_models.c
-    wanted = select(models.provider, models.model, models.dimension, models.serves_since).where(models.active)
-    row = connection.execute(wanted).one_or_none()
-    if row is None:
-        return None
-    return ActiveModel(EmbeddingIdentity(row.provider, row.model, row.dimension), row.serves_since)
-
-
 def active_table(connection: Connection) -> str:
     """The node table of the active model; empty if there is none."""
     models = embedding_models.c
@@ -66,10 +48,11 @@ def active_table(connection: Connection) -> str:
 
 
 def active_model(engine: Engine) -> EmbeddingIdentity | None:
-    """The active model, read in its own connection."""
-    with reading(engine, "reading which embedding model serves") as connection:
-        active = read_active_model(connection)
-    return active.model if active else None
+    """The active model; None if nothing was ingested yet."""
+    models = embedding_models.c
+    statement = select(models.provider, models.model, models.dimension).where(models.active)
+    rows = read_rows(engine, "reading which embedding model serves", statement)
+    return EmbeddingIdentity(*rows[0]) if rows else None
 
 
 def active_since(engine: Engine, table: str) -> int | None:
@@ -92,22 +75,18 @@ def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> 
         ConfigError: If the settings state another model than the active one: their vectors do not compare.
     """
     has_documents = select(exists().where(documents.c.id.is_not(None)))
-    with reading(engine, "reading which embedding model serves") as connection:
-        active = read_active_model(connection)
-        filled = bool(connection.execute(has_documents).scalar())
-    if active is None or active.model == wanted:
+    active = active_model(engine)
+    if active is None or active == wanted:
         return wanted
-    if not filled:
+    if not read_rows(engine, "looking for documents", has_documents)[0][0]:
         with writing(engine, "choosing the embedding model") as connection:  # in place of the first choice
             version = connection.execute(select(corpus_version.c.version).with_for_update()).scalar_one()
             if not connection.execute(has_documents).scalar():
                 activate(connection, node_table(wanted.slug), version)
         return wanted
     if not stated:
-        return active.model
-    raise ConfigError(
-        mismatch(wanted, active.model), hint=f"Run {change_over(wanted)}, or {settings_of(active.model)}."
-    )
+        return active
+    raise ConfigError(mismatch(wanted, active), hint=f"Run {change_over(wanted)}, or {settings_of(active)}.")
 
 
 def mismatch(wanted: EmbeddingIdentity, active: EmbeddingIdentity) -> str:

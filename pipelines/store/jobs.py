@@ -19,6 +19,7 @@ from pipelines.types import IngestItem
 JobKind = Literal["upload", "ingest", "refresh", "reread", "undo", "reindex", "evaluate"]
 JobState = Literal["waiting", "running", "done", "cancelled", "failed"]
 SILENCE = timedelta(seconds=15)
+_MOST_LISTED = 20
 ENDED: tuple[JobState, ...] = ("done", "cancelled", "failed")
 
 
@@ -196,7 +197,7 @@ def dismiss_job(engine: Engine, job_id: int) -> None:
         connection.execute(update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ENDED)).values(dismissed=True))
 
 
-def list_jobs(engine: Engine, *, ids: Collection[int] | None = None, limit: int = 20) -> list[JobStatus]:
+def list_jobs(engine: Engine, *, ids: Collection[int] | None = None) -> list[JobStatus]:
     """The jobs that were not dismissed, the latest first; or those of these ids."""
     j, f = jobs.c, job_files.c
     counts = (
@@ -214,7 +215,7 @@ def list_jobs(engine: Engine, *, ids: Collection[int] | None = None, limit: int 
     numbers = (func.coalesce(counts[name], 0).label(name) for name in ("files", "ended", "failed"))
     statement = select(*columns, *numbers).outerjoin(counts.job_id.table, counts.job_id == j.id)
     statement = statement.where(~j.dismissed) if ids is None else statement.where(j.id.in_(list(ids)))
-    rows = read_rows(engine, "listing jobs", statement.order_by(j.id.desc()).limit(limit))
+    rows = read_rows(engine, "listing jobs", statement.order_by(j.id.desc()).limit(_MOST_LISTED))
     return [JobStatus(**{**row._mapping, "runs": tuple(row.runs)}) for row in rows]
 
 

@@ -269,11 +269,6 @@ def current_failures(connection: Connection, collection: str | None = None) -> l
     return [FailedDocument(**row._mapping) for row in connection.execute(statement)]
 
 
-def unstored_failures(connection: Connection) -> list[FailedDocument]:
-    """The current failures of documents that are not stored, by name; of all collections."""
-    return [failure for failure in current_failures(connection) if not failure.stored]
-
-
 def failures_named(failures: Iterable[FailedDocument], named: str) -> list[FailedDocument]:
     """The failures of one document, by its name or address, in all collections.
 

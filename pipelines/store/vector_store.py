@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,6 @@ from pipelines.types import EmbeddingIdentity, Filters, IngestItem, IngestReport
 
 _LOOK = 100  # vectors that a query examines unless it says otherwise
 _UNSUPPORTED = ("output_fields", "embedding_field", "alpha", "mmr_threshold", "sparse_top_k", "hybrid_top_k")
-_NONE: Mapping[str, Embedded] = MappingProxyType({})
 
 
 def build_vector_store(settings: Settings, database: Database, identity: EmbeddingIdentity) -> "FootnoteVectorStore":
@@ -152,7 +150,7 @@ class FootnoteVectorStore(NodeReader):
         if by_document:
             with self._run("ingest", [document_rows.ADDED_SOURCE]) as run:
                 for document_id, added in by_document.items():
-                    self._revise(run, document_id, added=added)
+                    self._revise(run, document_id, added, ())
         return [node.node_id for node in nodes]
 
     def delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
@@ -182,7 +180,7 @@ class FootnoteVectorStore(NodeReader):
         if found:
             with self._run("remove", [document_rows.ADDED_SOURCE]) as run:
                 for document_id, removed in sorted(found.items()):
-                    self._revise(run, document_id, removed=removed)
+                    self._revise(run, document_id, {}, removed)
 
     def clear(self) -> None:
         """Delete every document that this table holds, in one transaction; their versions are kept."""
@@ -274,9 +272,7 @@ class FootnoteVectorStore(NodeReader):
             for row in rows
         }
 
-    def _revise(
-        self, run: "_Run", document_id: str, *, added: Mapping[str, Embedded] = _NONE, removed: Collection[str] = ()
-    ) -> None:
+    def _revise(self, run: "_Run", document_id: str, added: Mapping[str, Embedded], removed: Collection[str]) -> None:
         """Add nodes to a document and remove others, in one transaction."""
         with writing(self.engine, f"writing document {document_id}") as connection:
             lock_documents(connection, [document_id])
