@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -60,39 +60,47 @@ def with_document_records(document: Document, pieces: Sequence[Piece]) -> list[P
 def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[CareerRecord]:
     """The person, the summary and the jobs of a page about its author, or of a page that begins with "I am NAME"."""
     text = document.text
-    paragraphs = [(block, plain(text[block.start : block.end], images=False)) for block in blocks
-                  if block.kind == "paragraph"]  # fmt: skip
-    prose = [block for block, words in paragraphs if len(words.split()) >= _MIN_WORDS]
     headings = [title_of(text, block.start, block.end) for block in blocks[:3] if block.kind == "heading"]
     titles = [*headings[:1], document.title]
     is_page = _is_about_page(document, titles)
-    if not prose or not (is_page or document.category in _INTRODUCING):
+    if not (is_page or document.category in _INTRODUCING):
         return
+    others = _prose(text, blocks)
+    opening = [*islice(others, _MAX_PARAGRAPHS if is_page else 1)]
     title = next((title for title in titles if name_in_title(title)), "") if is_page else ""
+    found = ((block, self_introduction(text, block.start, block.end, title)) for block in opening)
+    block, person = next(((block, person) for block, person in found if person), (None, None))
+    if not opening or not (person or is_page):
+        return
+    prose = [*opening, *others]
     name = name_in_title(title)
     openings = [(block, fold(plain(text[block.start : block.end]))) for block in prose]
     told = [block for block, words in openings if words.startswith(("i ", "i'", "i’"))]
     named = [block for block, words in openings if name and words.startswith(f"{fold(name.partition(' ')[0])} ")]
-    for block in prose[: _MAX_PARAGRAPHS if is_page else 1]:
-        if person := self_introduction(text, block.start, block.end, title):
-            home = person.location or (_home(text, prose) if is_page else "")
-            yield person.model_copy(update={"location": home})
-            named = [*named, block]
-            break
-    else:
-        if not is_page or not (told or named):
-            return
-        if name:
-            first = min([*told[:1], *named[:1]], key=lambda block: block.start)
-            start = text.rfind(name, 0, first.start)
-            yield PersonFacts(
-                span=(start if start >= 0 else first.start, first.end), name=name, location=_home(text, prose)
-            )
+    if person and block:
+        home = person.location or (_home(text, prose) if is_page else "")
+        yield person.model_copy(update={"location": home})
+        named = [*named, block]
+    elif not (told or named):
+        return
+    elif name:
+        first = min([*told[:1], *named[:1]], key=lambda block: block.start)
+        start = text.rfind(name, 0, first.start)
+        yield PersonFacts(
+            span=(start if start >= 0 else first.start, first.end), name=name, location=_home(text, prose)
+        )
     yield from _summary(text, blocks, prose, [*told, *named])
     if is_page:
         yield from _languages(text, blocks)
     if is_page and told:
         yield from listed_jobs(text, blocks)
+
+
+def _prose(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The paragraphs of a few words or more."""
+    for block in blocks:
+        if block.kind == "paragraph" and len(plain(text[block.start : block.end], images=False).split()) >= _MIN_WORDS:
+            yield block
 
 
 def _summary(
