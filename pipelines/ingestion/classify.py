@@ -82,12 +82,12 @@ class Signals:
         """The number of date ranges with an end, such as a job has; their ends may be in columns of their own."""
         ends = (f"{one}\t{other}" for one, other in pairwise(self.lines) if len(one) + len(other) < _MAX_ENDS)
         stacked = sum(stacked_range(each, 0, len(each)) is not None for each in ends)
-        return sum(bool(found.end_month or found.current) for found in self.dates) + stacked
+        return sum(found.is_range for found in self.dates) + stacked
 
     @cached_property
     def lengths(self) -> int:
         """The number of date ranges that are followed by their length, `(3 years 2 months)` or `· 3 yrs 2 mos`."""
-        ranges = [found for found in self.dates if found.end_month or found.current]
+        ranges = [found for found in self.dates if found.is_range]
         return sum(any(start <= 3 for start, _ in durations(self.text[found.end : found.end + 40])) for found in ranges)
 
     @cached_property
@@ -433,7 +433,7 @@ def dateline_year(text: str) -> int | None:
     """The year of a date that is alone in one of the first lines ("March 3, 2021", "By Ann | 3 March 2021")."""
     for line in head_of(text).split("\n"):
         ranges = date_ranges(line) if len(line) <= 120 else []
-        if len(ranges) != 1 or ranges[0].end_month or ranges[0].current or len(ranges[0].text) < 7:
+        if len(ranges) != 1 or ranges[0].is_range or len(ranges[0].text) < 7:
             continue
         before, after = line[: ranges[0].start].strip(" \t*_#|·•—–-:,("), line[ranges[0].end :].strip(" \t*_|·•—–-:,.)")
         first = next(iter(word_parts(before)), "")  # "By Ann Lee", "Published"

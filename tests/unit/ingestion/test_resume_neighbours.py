@@ -6,6 +6,7 @@ import pytest
 
 from pipelines.blocks import markdown_blocks, text_blocks
 from pipelines.facts import EducationFacts, JobFacts, PersonFacts, SkillsFacts, records_of
+from pipelines.ingestion.parsers.careers.people import phone_in
 from pipelines.ingestion.parsers.resume import ResumeParser
 from tests.unit.ingestion.test_linkedin import pieces
 
@@ -152,3 +153,49 @@ def test_titles_of_skills_are_no_skills() -> None:
     assert skills(facts(text)) == [("", ("Go", "SQL")), ("", ("Linux", "Git")), ("", ("Listening", "Writing"))]
     text = "# Ann Lee\n\n## Skills\n\n### Technical Skills\n\nLanguages: Go, SQL\n\n### Tools\n\nData: Excel\n"
     assert skills(facts(text)) == [("Languages", ("Go", "SQL")), ("Data", ("Excel",))]
+
+
+ADDRESS = "Lyon, France\n+33 612 555 0131\nann@lee.example\n"
+WORK = "\nEXPERIENCE\nCook, Pell Ltd\t2016 – 2019\n- Cooked\n"
+
+
+def persons(found: list[Any]) -> list[tuple[str, str, str]]:
+    return [(one.location, one.phone, one.email) for one in found if isinstance(one, PersonFacts) and one.email]
+
+
+def test_addresses_between_the_lines_of_a_list_are_the_persons() -> None:
+    found = facts(f"Ann Lee\n\nSKILLS\nGo, Rust\n{ADDRESS}SQL\n{WORK}")
+    assert [skill for _, each in skills(found) for skill in each] == ["Go", "Rust", "SQL"]
+    assert persons(found) == [("Lyon, France", "+33 612 555 0131", "ann@lee.example")]
+    assert jobs(found) == [("Pell Ltd", "Cook", "")]
+
+
+@pytest.mark.parametrize("header", ["Ann Lee\nann@lee.example\n\n", "Ann Lee\n\n"])
+@pytest.mark.parametrize(
+    "lines", ["info@acme.example\n", "info@acme.example\n+33 612 555 0131\n", "boss@acme.example\nwww.acme.example\n"]
+)
+def test_addresses_of_an_employer_leave_the_job_whole(header: str, lines: str) -> None:
+    job = f"EXPERIENCE\nEngineer, Acme Ltd\n2019 – 2021\nOslo, Norway\n{lines}- Built it\n"
+    (found,) = [record for record in facts(header + job) if isinstance(record, JobFacts)]
+    assert (found.company, found.position, found.location) == ("Acme Ltd", "Engineer", "Oslo, Norway")
+    assert found.bullets == ("Built it",)
+
+
+def test_a_place_right_below_dates_is_not_the_persons() -> None:
+    found = facts(f"Ann Lee\n\nEXPERIENCE\nEngineer, Acme Ltd\n2019 – 2021\n{ADDRESS}Cook, Pell Ltd\n2016 – 2019\n")
+    assert jobs(found) == [("Acme Ltd", "Engineer", "Lyon, France"), ("Pell Ltd", "Cook", "")]
+    assert persons(found) == [("", "+33 612 555 0131", "ann@lee.example")]
+
+
+@pytest.mark.parametrize(
+    ("words", "phone"),
+    [
+        ("12.2012 - 03.2015", ""),
+        ("2012 - 2015", ""),
+        ("+852 2012-2015", "+852 2012-2015"),
+        ("(020) 1980-1999", "(020) 1980-1999"),
+        ("Tel. 030 2001-2005", "030 2001-2005"),
+    ],
+)
+def test_a_range_of_months_is_no_telephone_number_and_one_with_other_digits_is(words: str, phone: str) -> None:
+    assert phone_in(words) == phone

@@ -77,6 +77,11 @@ class DateRange:
     end_month: str | None
     current: bool = False
 
+    @property
+    def is_range(self) -> bool:
+        """True unless it is a single date."""
+        return bool(self.end_month or self.current)
+
 
 def _any_of(words: Iterable[str]) -> str:
     return "(?:" + "|".join(sorted(map(re.escape, words), key=len, reverse=True)) + ")"
@@ -163,7 +168,7 @@ def date_ranges(text: str) -> tuple[DateRange, ...]:
 def stacked_range(text: str, start: int, end: int) -> DateRange | None:
     """The range of which `text[start:end]` holds nothing but the two ends, in columns or lines, in either order."""
     words = text[start:end]
-    points = [point for point in date_ranges(words) if not point.end_month and not point.current]
+    points = [point for point in date_ranges(words) if not point.is_range]
     rest = words
     for point in reversed(points):
         rest = rest[: point.start] + rest[point.end :]

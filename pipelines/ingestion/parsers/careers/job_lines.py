@@ -42,7 +42,7 @@ def listed_jobs(text: str, blocks: Sequence[Block]) -> list[JobFacts]:
                 is_open = section_of(title_of(text, block.start, block.end)) in _OF_WORK
         elif is_open:
             item = " ".join(plain(text[block.start : block.end]).split())
-            own = next((one for one in date_ranges(item) if one.end_month or one.current), None)
+            own = next((one for one in date_ranges(item) if one.is_range), None)
             words = item if own is None else f"{item[: own.start]}, {item[own.end :]}"
             if own and not words.strip(_EDGES):
                 above = block.start, own
@@ -57,7 +57,7 @@ def _jobs_of_rows(text: str, table: Block) -> Iterator[JobFacts]:
     start = table.start
     for line in text[table.start : table.end].splitlines(keepends=True):
         row = ", ".join(plain(cell).strip() for cell in line.split("|") if cell.strip())
-        dated = next((one for one in date_ranges(row) if one.end_month or one.current), None)
+        dated = next((one for one in date_ranges(row) if one.is_range), None)
         if dated and (
             job := stated_job(f"{row[: dated.start]}, {row[dated.end :]}", (start, start + len(line)), dated)
         ):

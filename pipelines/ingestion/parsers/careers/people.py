@@ -50,8 +50,18 @@ def summary_of(text: str, start: int, end: int) -> SummaryFacts | None:
 
 def phone_in(text: str) -> str:
     """The first telephone number of a text that is not a date; "" without one."""
-    numbers = phones_in(text)
-    return next((one for one in numbers if sum(map(str.isdigit, one)) > _MAX_DATE or not date_ranges(one)), "")
+    return next((number for number in phones_in(text) if not _is_date(number)), "")
+
+
+def _is_date(number: str) -> bool:
+    """True for a range without other digits, or a date that is no part of a longer number."""
+    dates = date_ranges(number)
+    if not dates:
+        return False
+    if sum(map(str.isdigit, number)) <= _MAX_DATE:
+        return True
+    others = number[: dates[0].start] + number[dates[0].end :]
+    return dates[0].is_range and not any(map(str.isdigit, others))
 
 
 def pronouns_in(text: str) -> str:

@@ -59,7 +59,7 @@ def row_dates(row: Row) -> DateRange | None:
     if len(ranges) != 1:
         return None
     lengths = [span for span in durations(row.words) if span[0] >= ranges[0].end]
-    if not (ranges[0].end_month or ranges[0].current or lengths):
+    if not (ranges[0].is_range or lengths):
         return None
     return ranges[0] if _states_only(row.words, [(ranges[0].start, ranges[0].end), *lengths]) else None
 

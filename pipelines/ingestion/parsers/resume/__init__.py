@@ -20,7 +20,7 @@ from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, spl
 from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines
 from pipelines.ingestion.parsers.resume.person import with_name, with_name_of_file
 from pipelines.ingestion.parsers.resume.readers import READERS, Reader, read_text
-from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of
+from pipelines.ingestion.parsers.resume.sections import SectionPart, parts_of, with_addresses
 from pipelines.text import count_tokens
 from pipelines.types import Block, Document, LineBox
 
@@ -63,7 +63,7 @@ def _without_jobs_below(text: str, part: SectionPart) -> list[SectionPart]:
 
 
 def _names_dated_job(entry: ResumeEntry) -> bool:
-    is_range = entry.dated is not None and (entry.dated.end_month is not None or entry.dated.current)
+    is_range = entry.dated is not None and entry.dated.is_range
     return is_range and any(has_title(part.words) for line in (*entry.head, *entry.after) for part in line.parts)
 
 
@@ -95,21 +95,13 @@ def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
 
 
 def _lists_jobs(text: str, part: SectionPart) -> bool:
-    if part.section or not part.lines:
-        return False
-    entries = split_entries(dated_lines(text, part.lines)).entries
-    naming = [
-        line
-        for entry in entries
-        if entry.dated and (entry.dated.end_month or entry.dated.current)
-        for line in (*entry.head, *entry.after)
-    ]
-    return any(has_title(segment.words) for line in naming for segment in line.parts)
+    return not part.section and any(map(_names_dated_job, split_entries(dated_lines(text, part.lines)).entries))
 
 
 def resume_parts(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
     """The parts of a resume: its sections by their titles, and by what they hold."""
-    parts = _with_experience(text, with_name(text, parts_of(text, blocks, boxes)))
+    named = with_name(text, parts_of(text, blocks, boxes))
+    parts = _with_experience(text, with_addresses(text, named))
     return _with_talks(text, _with_skills(text, parts))
 
 
@@ -212,7 +204,7 @@ def _unread_lines(text: str, parts: Sequence[SectionPart], read: Sequence[Career
             about = _may_be_about(one, part.section, [each.words for each in (*above, *one.parts)])
             is_column = about == "job" and "\t" in text[one.line.start : one.line.end]
             is_apart = one.anchor or is_column  # the dates, from a sentence
-            ranges = [dates for dates in one.dates if dates.end_month or dates.current] if is_apart and about else []
+            ranges = [dates for dates in one.dates if dates.is_range] if is_apart and about else []
             unread = next((dates for dates in ranges if not states(read, dates, dates.start)), None)
             if unread and about:
                 yield UnreadLine(span=(one.line.start, one.line.end), about=about, **date_fields(unread))
@@ -240,7 +232,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 29
+    version: int = 30
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

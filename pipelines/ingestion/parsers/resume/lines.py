@@ -254,12 +254,12 @@ class DatedLine:
     @property
     def dated(self) -> DateRange | None:
         """The first range, else the first single date."""
-        return next((date for date in self.dates if date.end_month or date.current), next(iter(self.dates), None))
+        return next((date for date in self.dates if date.is_range), next(iter(self.dates), None))
 
     @property
     def has_range(self) -> bool:
         """True if one of its dates is a range."""
-        return bool(self.dated and (self.dated.end_month or self.dated.current))
+        return any(date.is_range for date in self.dates)
 
 
 def dated_lines(text: str, lines: Sequence[ResumeLine]) -> list[DatedLine]:
@@ -329,10 +329,10 @@ def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     is_sentence = len(after.split()) > _FEW_WORDS and after.endswith(_SENTENCE_ENDS)
     if not after[:1].isupper() or not (is_sentence or _begins_with_label(after)):
         return _without_remarks(text, line)
-    is_range = bool(ranges[0].end_month or ranges[0].current)
     if line.kind == "bullet" and not _is_study(name):
         return [line]
-    if len(name.split()) > _FEW_WORDS + 2 * _is_study(name) or not (looks_named(name) if is_range else has_title(name)):
+    is_named = looks_named(name) if ranges[0].is_range else has_title(name)
+    if len(name.split()) > _FEW_WORDS + 2 * _is_study(name) or not is_named:
         return [line]
     return _in_two(line, end, len(after))
 
@@ -432,7 +432,7 @@ def _ends_in_range(text: str, one: DatedLine) -> bool:
     """True for a list item that ends in a range."""
     last = one.dates[-1] if one.line.kind == "bullet" and not one.anchor and one.dates else None
     is_last = last is not None and not any(map(str.isalnum, text[last.end : one.line.end]))
-    return bool(last and is_last and (last.end_month or last.current))
+    return bool(last and is_last and last.is_range)
 
 
 def _item_beside(marked: Sequence[DatedLine], number: int, step: int) -> int:
@@ -501,14 +501,14 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     )
     dates = _with_stacked(text, line, dates)
     lengths = [(start + line.start, end + line.start) for start, end in durations(raw)]
-    ranges = [date for date in dates if date.end_month or date.current]
+    ranges = [date for date in dates if date.is_range]
     holes = [(date.start, date.end) for date in ranges or dates] + lengths  # "Cook, from 2010 head chef" is one name
     if line.kind in ("bullet", "more"):
         return _dated_item(text, line, dates, holes)
     parts = tuple(segments(text, line.body, line.end, holes, line.breaks))
     if len(parts) > 1 and not dates and all(label_role(part.words) is not None for part in parts):
         return DatedLine(line)
-    named = _is_named(text, line, parts, any(date.end_month or date.current for date in dates))
+    named = _is_named(text, line, parts, bool(ranges))
     anchor = _date_position(text, line, dates, parts) if dates and (named or not parts) else ""
     if dates and not anchor and len(raw.split()) > _FEW_WORDS:
         named = False  # a sentence with a date
@@ -517,7 +517,7 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
 
 def _with_stacked(text: str, line: ResumeLine, dates: tuple[DateRange, ...]) -> tuple[DateRange, ...]:
     """The dates; two ends in columns of their own at the start of the line are one range: "2019\t2022\tCook"."""
-    if not dates or dates[0].end_month or dates[0].current or dates[0].start > line.body + _MAX_PRESENT:
+    if not dates or dates[0].is_range or dates[0].start > line.body + _MAX_PRESENT:
         return dates
     found = leading_range(text, line.body, line.end)
     return (found, *(date for date in dates if date.start >= found.end)) if found else dates

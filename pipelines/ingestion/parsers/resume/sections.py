@@ -30,11 +30,13 @@ _SHARED = 0.5
 ENTRY_SECTIONS = frozenset(
     {"experience", "education", "projects", "volunteering", "certifications", "publications", "talks"}
 )
+_LISTED = ENTRY_SECTIONS | frozenset(("skills", "top_skills", "languages"))
 # Names that also occur inside a job or above a group of skills: they open one only in the style of other headings.
 WEAK_NAMES = frozenset(word_lists("section_words")["weak"])
 _LABELS = frozenset(("skills", "languages"))  # names of sections and of groups of skills
 _BREAK = 3
 _IS_PLACE = 2
+_MAX_BESIDE = 12  # letters beside a mail address or a telephone number
 _HEADED = 2  # sections
 _MAX_FOOT, _FAR = 3, 3.0  # lines of a footer; their distance from the text in heights of a line
 _JUMP = 0.8  # heights of a line that a column begins above the end of the one before, at least
@@ -335,6 +337,49 @@ def _footer(text: str, lines: Sequence[ResumeLine], boxes: Sequence[LineBox]) ->
 
 def _is_address(words: str) -> bool:
     return bool(email_in(words) or phone_in(words) or is_link(words) or place_score(words) >= _IS_PLACE)
+
+
+def with_addresses(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
+    """The parts; lines of nothing but addresses around the first one for mail are no part of a list: the person's.
+
+    So they stand where a header runs into a column, with a telephone number or a link. Above list items they are of
+    the entry there, and a place right below dates is of what they date.
+    """
+    for number, part in enumerate(parts):
+        first = next((at for at, line in enumerate(part.lines) if email_in(text[line.body : line.end])), -1)
+        if first >= 0:
+            return [*parts[:number], *_without_addresses(text, part, first), *parts[number + 1 :]]
+    return list(parts)
+
+
+def _without_addresses(text: str, part: SectionPart, first: int) -> list[SectionPart]:
+    """The part, parted from its addresses around the line of a number."""
+    lines, end, begin = part.lines, first, first
+    while end < len(lines) and _is_bare_address(text, lines[end]):
+        end += 1
+    while end > first and begin and _is_bare_address(text, lines[begin - 1]):
+        begin -= 1
+    if begin and begin < first and date_ranges(text[lines[begin - 1].start : lines[begin - 1].end]):
+        begin += 1
+    words = [text[line.body : line.end] for line in lines[begin:end]]
+    is_person = part.section in _LISTED and any(phone_in(each) or is_link(each) for each in words)
+    is_of_entry = part.section in ENTRY_SECTIONS and any(line.kind == "bullet" for line in lines[end : end + 1])
+    if not is_person or is_of_entry:
+        return [part]
+    found = [replace(part, lines=lines[:begin]), SectionPart("contact", "", None, lines[begin:end])]
+    return [*found, replace(part, heading=None, lines=lines[end:])] if lines[end:] else found
+
+
+def _is_bare_address(text: str, line: ResumeLine) -> bool:
+    """True for a line of text that is an address, with few words beside its mail or telephone number, and no dates."""
+    words = text[line.body : line.end]
+    found = email_in(words), phone_in(words)
+    rest = words
+    for each in filter(None, found):
+        rest = rest.replace(each, "")
+    is_bare = not any(found) or sum(map(str.isalpha, rest)) <= _MAX_BESIDE
+    is_dated = any(dates.is_range for dates in date_ranges(rest))
+    return line.kind == "text" and _is_address(words) and is_bare and not is_dated
 
 
 def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[ResumeLine, SectionStart, bool]]:
