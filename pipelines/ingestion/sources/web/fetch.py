@@ -115,14 +115,13 @@ class Fetcher:
         self._resting: dict[str, SourceError] = {}  # hosts that are left alone for the rest of the run
         self._unreached: dict[str, int] = {}
 
-    def address(self, url: str, base: Address | None = None) -> Address:
-        """Return an address in one form; a link relative to `base`.
+    def address(self, url: str) -> Address:
+        """Return an address in one form.
 
         Raises:
             SourceError: If it is not fetched.
         """
-        hosts = self._settings.private_hosts
-        return join(base, url, hosts) if base else read_address(url, hosts)
+        return read_address(url, self._settings.private_hosts)
 
     def get(self, address: Address, validators: Mapping[str, str] | None = None, at: str = "") -> FetchedPage:
         """Fetch an address; with validators, perhaps only to hear that it did not change.
