@@ -199,3 +199,28 @@ def test_a_place_right_below_dates_is_not_the_persons() -> None:
 )
 def test_a_range_of_months_is_no_telephone_number_and_one_with_other_digits_is(words: str, phone: str) -> None:
     assert phone_in(words) == phone
+
+
+@pytest.mark.parametrize("company", ["Centre for Applied Ethics", "Teach for America", "Women in Tech"])
+def test_an_employer_with_a_preposition_in_its_name_is_not_parted(company: str) -> None:
+    found = jobs(
+        facts(f"{OPENING}{company}\t2015 – 2021\nEngineer\t2018 – 2021\n- Did\nAssistant\t2015 – 2018\n- Did\n")
+    )
+    assert [(each, position) for each, position, _ in found] == [(company, "Engineer"), (company, "Assistant")]
+
+
+@pytest.mark.parametrize(
+    "words", ["Career break – travelling through Asia", "Parental leave/full-time care", "Elternzeit bei der Familie"]
+)
+def test_leave_with_more_words_is_no_job(words: str) -> None:
+    assert jobs(facts(f"{OPENING}{words}\t2019 – 2021\nCook, Pell Ltd\t2016 – 2019\n")) == [("Pell Ltd", "Cook", "")]
+
+
+def test_positions_below_the_dates_of_their_employer_are_its_own() -> None:
+    group = "Acme Ltd\t2015 – 2021\nEngineer\t2018 – 2021\n- Built\nAnalyst\t2015 – 2018\n- Looked\n"
+    text = f"{group}Pell Ltd\t2012 – 2015\nCook\t2012 – 2015\n- Cooked\n"
+    assert jobs(facts(OPENING + text)) == [
+        ("Acme Ltd", "Engineer", ""),
+        ("Acme Ltd", "Analyst", ""),
+        ("Pell Ltd", "Cook", ""),
+    ]
