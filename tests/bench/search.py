@@ -86,10 +86,14 @@ def stock(engine: QueryEngine, *, hnsw: bool) -> Callable[[str], Any]:
         table_name=name, embed_dim=engine.store.dimension, hnsw_kwargs=dict(_HNSW) if hnsw else None,
     )  # fmt: skip
     with engine.database.engine.begin() as connection:
-        connection.execute(text(f"DROP TABLE IF EXISTS data_{name}"))
-    store.add(nodes)
-    with engine.database.engine.begin() as connection:
-        connection.execute(text(f"ANALYZE data_{name}"))
+        filled = connection.execute(text("SELECT to_regclass(:name)"), {"name": f"data_{name}"}).scalar()
+        held = set(connection.execute(text(f"SELECT node_id FROM data_{name}")).scalars()) if filled else set()
+        if filled and held != set(ids):
+            connection.execute(text(f"DROP TABLE data_{name}"))
+    if held != set(ids):
+        store.add(nodes)
+        with engine.database.engine.begin() as connection:
+            connection.execute(text(f"ANALYZE data_{name}"))
     by_vector = VectorStoreIndex.from_vector_store(store, embed_model=engine.embed_model)
     legs = [
         by_vector.as_retriever(similarity_top_k=_CANDIDATES),
