@@ -209,13 +209,8 @@ def _dates_last(lines: Sequence[DatedLine], anchors: Sequence[int]) -> SectionEn
         end = anchor + 1
         while end < len(lines) and not lines[end].parts and not lines[end].dates and lines[end].line.kind == "text":
             end += 1
-        named = start + 1
-        while (
-            named < anchor
-            and named - start < _MAX_HEAD_LINES
-            and lines[named].named
-            and lines[named].line.kind != "bullet"
-        ):
+        named, most = start + 1, min(anchor, start + _MAX_HEAD_LINES)
+        while named < most and lines[named].named and lines[named].line.kind != "bullet":
             named += 1
         head = (*lines[start:named], lines[anchor])
         entries.append(ResumeEntry(head, (), (*lines[named:anchor], *lines[anchor + 1 : end]), lines[anchor].dated))
