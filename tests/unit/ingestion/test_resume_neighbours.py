@@ -224,3 +224,20 @@ def test_positions_below_the_dates_of_their_employer_are_its_own() -> None:
         ("Acme Ltd", "Analyst", ""),
         ("Pell Ltd", "Cook", ""),
     ]
+
+
+def test_dates_right_below_others_name_no_employer_of_a_copied_page() -> None:
+    text = (
+        "Engineer\nAcme · Full-time\nJan 2018 - Dec 2020 · 3 yrs\nJan 2016 - Dec 2017 · 2 yrs\nLyon, France\n"
+        "Cook\nPell · Contract\nJan 2014 - Dec 2015 · 2 yrs\n"
+    )
+    assert profile(text) == [("Acme", "Engineer", ""), ("Pell", "Cook", "")]
+
+
+def test_an_exported_page_may_say_a_type_of_employment_with_the_duration_of_an_employer() -> None:
+    text = (
+        "Acme Corp\nFull-time · 5 years\nLead\nJanuary 2020 - December 2022 (3 years)\nOslo, Norway\n"
+        "Engineer\nJanuary 2018 - December 2019 (2 years)\nBuilt the search.\n"
+        "Pell\nCook\nJanuary 2015 - December 2017 (3 years)\n"
+    )
+    assert profile(text) == [("Acme Corp", "Lead", "Oslo, Norway"), ("Acme Corp", "Engineer", ""), ("Pell", "Cook", "")]

@@ -159,40 +159,51 @@ def listed_jobs(rows: Sequence[Row]) -> list[JobFacts]:
     dated = [at for at, row in enumerate(rows) if row_dates(row)]
     if not dated:
         return []
+    known = frozenset(dated)
     joined = dated[0] == 1 and split_position(rows[0].words) is not None
     copied = sum("·" in rows[at].words for at in dated) * 2 > len(dated)
-    heads = _position_at_company(dated) if joined else _copied_page(rows, dated) if copied else _exported(rows, dated)
+    if joined:
+        heads = [_Head(at - 1, at - 1, at - 1, at) for at in dated if at - 1 not in known and at]
+    else:
+        heads = _heads(rows, dated, copied=copied)
     ends = [*(head.first for head in heads[1:]), len(rows)]
     return [_job(rows, head, end, joined) for head, end in zip(heads, ends, strict=True)]
 
 
-def _position_at_company(dated: Sequence[int]) -> list[_Head]:
-    """`Position at Company` above the dates."""
-    known = frozenset(dated)
-    return [_Head(at - 1, at - 1, at - 1, at) for at in dated if at - 1 not in known and at]
+def _heads(rows: Sequence[Row], dated: Sequence[int], *, copied: bool) -> list[_Head]:
+    """Company, its total duration if it has several positions, position, dates.
 
-
-def _exported(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
-    """Company, total duration if it has several positions, position, dates."""
+    In a copied page a type of employment may stand between, and the company below the position: "Acme · Full-time".
+    """
     heads: list[_Head] = []
-    company, total, counted, before = -1, 0, frozenset[int](), -1
+    company = before = -1
+    total, counted = 0, frozenset[int]()
     for at in dated:
-        position, above = at - 1, at - 2
         months = months_of(rows[at])
-        if above - 1 > before and is_duration(rows[above].words):
-            heads.append(_Head(above - 1, above - 1, position, at))
-            company, total, counted = above - 1, stated_months(rows[above].words), frozenset(months)
-        elif company >= 0 and (
-            above <= before
-            or is_duration(rows[above].words)
-            or _is_same_company(rows[above], total, counted, months, len(heads))
-        ):
-            first = position if position > before else at
-            heads.append(_Head(first, company, position if position > before else -1, at))
+        near = range(max(before + 2, at - 5), at) if copied else range(max(before + 2, at - 2), at - 1)
+        length = next((up for up in near if _is_total_duration(rows[up])), -1)
+        names = 2 if total or length > 0 else 3  # a further position has no company of its own
+        typed = copied and at - names > before and is_employment_type(rows[at - 1].words)
+        position, above = at - 1 - typed, at - 2 - typed
+        is_below = copied and not typed and above > before and not _is_position_below(rows[above], rows[position])
+        if typed:
+            goes_on = len(counted) < total - 1 or len(counted.union(months)) <= total + 2
+        elif not copied and (above <= before or is_duration(rows[above].words)):
+            goes_on = True
+        else:
+            first = position if is_below or above <= before else above
+            goes_on = _is_same_company(rows[first], total, counted, months, len(heads))
+        if length > 0:
+            first = company = length - 1
+            total, counted = stated_months(rows[length].words), frozenset(months)
+        elif goes_on and company >= 0 and (total or not copied):
+            first = position = position if position > before else at
             counted |= frozenset(months)
         else:
-            company, total, counted = (above if above > before else position), 0, frozenset(months)
-            heads.append(_Head(company, company, position if company != position else -1, at))
+            first = max(above, before + 1)
+            company, position = (position, above) if is_below else (first if first < at else -1, position)
+            total, counted = 0, frozenset(months)
+        heads.append(_Head(first, company, -1 if position in (company, at) else position, at))
         before = at
     return heads
 
@@ -219,39 +230,6 @@ def _may_be_company(row: Row) -> bool:
     if row.bullet or len(words) > 6 or row.words.endswith((".", ":", ";")) or place_score(row.words) > 0:
         return False
     return all(not word[0].isalpha() or word[0].isupper() or len(word) <= 3 for word in words)
-
-
-def _copied_page(rows: Sequence[Row], dated: Sequence[int]) -> list[_Head]:
-    """Position, `Company · Full-time`, dates; or a company with its total duration, then its positions."""
-    heads: list[_Head] = []
-    company, before = -1, -1
-    total, counted = 0, frozenset[int]()
-    for at in dated:
-        months = months_of(rows[at])
-        length = next((up for up in range(max(before + 2, at - 5), at) if _is_total_duration(rows[up])), -1)
-        typed = at - 1 > before and is_employment_type(rows[at - 1].words)
-        position = at - 2 if typed else at - 1
-        is_full = len(counted) >= total - 1 and len(counted.union(months)) > total + 2
-        if length > 0:
-            company, total, counted = length - 1, stated_months(rows[length].words), frozenset(months)
-            heads.append(_Head(company, company, position, at))
-        elif (
-            company >= 0
-            and total
-            and not (typed and is_full)
-            and (typed or _is_same_company(rows[at - 1], total, counted, months, len(heads)))
-        ):
-            heads.append(_Head(position, company, position, at))
-            counted |= frozenset(months)
-        else:
-            first, total = max(before + 1, at - 2 - typed), 0
-            position = at - 2 if at - 2 > before else -1
-            company = at - 3 if typed and at - 3 > before else at - 1
-            if not typed and position >= 0 and _is_position_below(rows[position], rows[company]):
-                company, position = position, company
-            heads.append(_Head(first, company, position, at))
-        before = at
-    return heads
 
 
 def _is_position_below(row: Row, below: Row) -> bool:
