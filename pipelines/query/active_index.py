@@ -83,7 +83,7 @@ def build_model_index(
         indexes=build_lexical_indexes(settings, database, store, folder),
         vectors=vectors,
         spaces=KeptByMark(partial(saved_statistics, folder, vectors.some, store.mark)),
-        names=KeptByMark(partial(read_name_index, store)),
+        names=KeptByMark(partial(read_name_index, store), partial(read_name_index, store)),
         careers=KeptByMark(lambda audience: StatedCareers(read_facts(store, Filters(), audience))),
         questions=KeptByMark(partial(read_questions, store, Filters())),
         embed_model=embed_model,

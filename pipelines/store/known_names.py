@@ -1,7 +1,7 @@
 """Names known to the database (documents, repositories, companies), found in a text by their whole words."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -14,6 +14,7 @@ from pipelines.store.database import read_rows
 from pipelines.store.facts import stated_names
 from pipelines.store.filters import seen_by
 from pipelines.store.node_reader import NodeReader
+from pipelines.store.read_snapshot import Mark
 from pipelines.store.schema import documents
 from pipelines.store.tokens import STOP_WORDS
 from pipelines.text import count_tokens, fold, word_parts
@@ -25,6 +26,7 @@ _OPENERS = tuple('"“«([')
 _MAX_WORDS = 12
 CAREER_CATEGORIES = frozenset({"resume", "linkedin"})  # of documents that state whose career they tell
 _KEPT = 50_000  # names whose words are kept, as after a change all but a few are those of before
+_MOST_CHANGED = 1_000  # documents whose names are read anew; for more all are
 _MAX_SHARED = 20  # documents; a name that more of them have identifies none
 # Words for kinds of documents: alone, or with stop words, they are no name.
 _KINDS = frozenset(
@@ -57,6 +59,9 @@ def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one) and (one == other or (min(len(one), len(other)) > 1 and (one <= other or other <= one)))
 
 
+Words = tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     name: str
@@ -72,24 +77,48 @@ class NameIndex:
     """
 
     def __init__(
-        self, names: Iterable[tuple[str, str]], people: Sequence[str] = (), projects: Sequence[str] = ()
+        self,
+        names: Iterable[tuple[str, str]],
+        people: Sequence[str] = (),
+        projects: Sequence[str] = (),
+        *,
+        before: "NameIndex | None" = None,
+        changed: Collection[str] = (),
     ) -> None:
+        """Index (name, document id).
+
+        An index `before` gives the names of all documents but those that `changed` since.
+        """
         self.people, self.projects = tuple(dict.fromkeys(people)), tuple(dict.fromkeys(projects))
         self.owner = only_person(self.people)
-        gathered: dict[tuple[str, ...], tuple[str, dict[str, None]]] = {}
+        self._bearers: dict[Words, tuple[tuple[str, str], ...]] = dict(before._bearers) if before else {}
+        self._named: dict[str, tuple[Words, ...]] = dict(before._named) if before else {}
+        touched: dict[Words, dict[str, str]] = {}  # the name of each document that bears it
+        added: dict[str, list[Words]] = {}
+        for document_id in changed:
+            for words in self._named.pop(document_id, ()):
+                touched.setdefault(words, dict(self._bearers[words])).pop(document_id)
         for name, document_id in names:
             words = _words_of(name)
             if words and len(words) <= _MAX_WORDS:
-                gathered.setdefault(words, (name, {}))[1][document_id] = None
-        self._known: Mapping[tuple[str, ...], _Known] = {
-            words: _Known(name, tuple(ids), len(words) == 1 and is_ordinary(words[0]))
-            for words, (name, ids) in gathered.items()
-            if len(ids) <= _MAX_SHARED
-        }
-        self._longest = max(map(len, self._known), default=0)
+                bearers = touched.setdefault(words, dict(self._bearers.get(words, ())))
+                if document_id not in bearers:
+                    bearers[document_id] = name
+                    added.setdefault(document_id, []).append(words)
+        self._named |= {document_id: tuple(found) for document_id, found in added.items()}
+        self._bearers |= {words: tuple(bearers.items()) for words, bearers in touched.items() if bearers}
+        for words in (words for words, bearers in touched.items() if not bearers):
+            self._bearers.pop(words, None)
+        longest = before._longest if before else 0
+        self._longest: int = max([longest, *map(len, touched)])
 
-    def __len__(self) -> int:
-        return len(self._known)
+    def _known(self, words: Words) -> _Known | None:
+        """The name of these words, if it is that of a few documents."""
+        bearers = self._bearers.get(words, ())
+        if not 0 < len(bearers) <= _MAX_SHARED:
+            return None
+        ids, names = zip(*sorted(bearers), strict=True)
+        return _Known(names[0], ids, len(words) == 1 and is_ordinary(words[0]))
 
     def find(self, text: str) -> list[tuple[str, Sequence[str]]]:
         """The (name, document ids) of the names whose words are in a text, in its order, the longest first.
@@ -109,14 +138,20 @@ class NameIndex:
             return "person"
         if own and any(own == frozenset(word_parts(project)) for project in self.projects):
             return "project"
-        is_part = len(own) == 1 and any(own <= {*words} for words in self._known) and is_own_word(next(iter(own)))
-        return "other" if tuple(word_parts(name)) in self._known or is_part else None
+        if self._known(tuple(word_parts(name))):
+            return "other"
+        is_part = (
+            len(own) == 1
+            and is_own_word(word := next(iter(own)))
+            and any(word in words and self._known(words) for words in self._bearers)
+        )
+        return "other" if is_part else None
 
     def _found(self, text: str) -> Iterator[tuple[_Known, tuple[int, int]]]:
         spans, place = list(_words(text)), 0
         while place < len(spans):
             for width in range(min(self._longest, len(spans) - place), 0, -1):
-                known = self._known.get(tuple(word for word, _, _ in spans[place : place + width]))
+                known = self._known(tuple(word for word, _, _ in spans[place : place + width]))
                 if known is not None and (not known.ordinary or _is_proper(text, spans[place][1])):
                     yield known, (spans[place][1], spans[place + width - 1][2])
                     place += width
@@ -128,16 +163,27 @@ class NameIndex:
 NO_NAMES = NameIndex(())
 
 
-def read_name_index(store: NodeReader, audience: Audience) -> NameIndex:
-    """The names that this audience may see: file names, titles, and names that nodes state as facts."""
+def read_name_index(
+    store: NodeReader, audience: Audience, before: NameIndex | None = None, since: Mark | None = None
+) -> NameIndex:
+    """The names that this audience may see: file names, titles, and names that nodes state as facts.
+
+    Of an index `before`, which is that of the mark `since`, only what changed is read, if that is known and not much.
+    """
+    changed = store.changed_since(since) if before and since else None
+    if changed is None or len(changed) > _MOST_CHANGED:
+        before = changed = None
     d = documents.c
-    statement = select(d.id, d.name, d.title).where(seen_by(audience)).order_by(d.name, d.id)
-    rows = read_rows(store.engine, "reading document names", statement)
+    statement = select(d.id, d.name, d.title).where(seen_by(audience))
+    if changed is not None:
+        statement = statement.where(d.id.in_(changed))
+    rows = read_rows(store.engine, "reading document names", statement.order_by(d.id))
     named = [(name, row.id) for row in rows for name in names_of(row.name, row.title)]
-    stated = [(name, document_id) for name, document_id in store.stated_names(audience) if _is_distinctive(name)]
+    stated = [(name, own) for name, own in store.stated_names(audience, changed) if _is_distinctive(name)]
     people = stated_names(store, audience, "person")
     projects = [name for name, _, _ in stated_names(store, audience, "project")]
-    return NameIndex([*named, *stated], names_of_people((name, category) for name, _, category in people), projects)
+    people_names = names_of_people((name, category) for name, _, category in people)
+    return NameIndex([*named, *stated], people_names, projects, before=before, changed=changed or ())
 
 
 def names_of_people(stated: Iterable[tuple[str, str]]) -> list[str]:

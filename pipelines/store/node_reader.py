@@ -388,8 +388,11 @@ class NodeReader(PGVectorStore):
         found = [row[0] for row in read_rows(self.engine, "sampling vectors", statement)]
         return vectors_of(found).reshape(len(found), self.dimension)
 
-    def stated_names(self, audience: Audience) -> list[tuple[str, str]]:
-        """The (name, document id) of each company, institution, project and repository that is stated as a fact."""
+    def stated_names(self, audience: Audience, of: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """The (name, document id) of each company, institution, project and repository that is stated as a fact.
+
+        `of` some documents, if given.
+        """
         f, fact = tables.facts.c, self._nodes.c.metadata_["facts"]
         stated = case((f.kind == "project", f.title), else_=f.organisation).label("name")
         careers = (
@@ -400,6 +403,11 @@ class NodeReader(PGVectorStore):
         repositories = select(fact["name"].astext, self._key("document_id")).where(
             fact["type"].astext == "repository", self.visible(Filters(), audience)
         )
+        if of is not None:
+            careers, repositories = (
+                careers.where(f.document_id.in_(of)),
+                repositories.where(self._key("document_id").in_(of)),
+            )
         names = union(careers, repositories).subquery("names")
         ordered = select(names.c[0], names.c[1]).where(names.c[0] != "").order_by(names.c[0], names.c[1])
         return [(row[0], row[1]) for row in read_rows(self.engine, "reading names", ordered)]

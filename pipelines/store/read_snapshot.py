@@ -30,8 +30,12 @@ class Mark(NamedTuple):
 class KeptByMark(Generic[Kept]):
     """What is read once for each audience and state of the corpus; safe to use from several threads."""
 
-    def __init__(self, read: Callable[[Audience], Kept]) -> None:
+    def __init__(
+        self, read: Callable[[Audience], Kept], later: Callable[[Audience, Kept, Mark], Kept] | None = None
+    ) -> None:
+        """`later` makes the present value of one that was kept at an earlier mark; without it all is read anew."""
         self._read = read
+        self._later = later
         self._cached: dict[Audience, tuple[Mark, Kept]] = {}
         self._reading = threading.Lock()
 
@@ -40,7 +44,11 @@ class KeptByMark(Generic[Kept]):
         with self._reading:
             cached = self._cached.get(audience)
             if cached is None or cached[0] != mark:
-                cached = self._cached[audience] = (mark, self._read(audience))
+                if cached and self._later:
+                    cached = mark, self._later(audience, cached[1], cached[0])
+                else:
+                    cached = mark, self._read(audience)
+                self._cached[audience] = cached
             return cached[1]
 
     def forget(self) -> None:

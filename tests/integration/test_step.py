@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, event, select, text
 
 from config.settings import Settings
 from pipelines.errors import StoreError
@@ -19,6 +19,7 @@ from pipelines.query.engine import QueryEngine, build_query_engine
 from pipelines.store import index_snapshots, node_reader
 from pipelines.store.database import open_database, reading, reset
 from pipelines.store.index_snapshots import VectorIndexes
+from pipelines.store.known_names import read_name_index
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import changed_since, read_mark
 from pipelines.store.schema import corpus_changes
@@ -293,6 +294,40 @@ def test_more_vectors_of_a_larger_corpus_are_examined(
         for look, examined in ((10, 2 * DOCUMENTS), (600, 600)):
             searched.nearest([1.0] + [0.0] * (engine.store.dimension - 1), 3, look=look, filters=Filters())
             assert snapshot.look == examined
+
+
+def test_names_are_those_of_the_present_documents_without_reading_all_again(
+    folder: Path, engine: QueryEngine, settings: Settings
+) -> None:
+    """Of documents that come, get another title, become private or go, the names alone are read."""
+    (folder / "one.md").write_text("# The Dunsyre quay\n\nBoats lie there.\n")
+    (folder / "two.md").write_text("# The Leith pier\n\nBoats lie there.\n")
+    ingest(settings, [str(folder)])
+    rows: list[int] = []
+    event.listen(engine.database.engine, "after_cursor_execute", lambda *about: rows.append(about[1].rowcount))
+    audiences: tuple[Audience, ...] = ("owner", "visitor")
+    marks = {audience: (engine.store.mark(), read_name_index(engine.store, audience)) for audience in audiences}
+
+    def told(audience: Audience) -> list[bool]:
+        mark, before = marks[audience]
+        rows.clear()
+        names = read_name_index(engine.store, audience, before, mark)
+        assert len(rows) >= 4
+        assert max(rows) <= 3
+        marks[audience] = engine.store.mark(), names
+        questions = ("the Dunsyre quay", "the Leith pier", "the Forth crane", "turbine003")
+        anew = read_name_index(engine.store, audience)
+        assert [names.find(each) for each in questions] == [anew.find(each) for each in questions]
+        return [bool(names.find(each)) for each in questions]
+
+    assert told("owner") == told("visitor") == [True, True, False, True]
+    (folder / "one.md").write_text("# The Forth crane\n\nBoats lie there.\n")
+    (folder / "two.md").unlink()
+    ingestion, overrides = build_ingestion(settings), Overrides(visibility="private")
+    ingestion.run(ingestion.plan([str(folder)], allow_removals=True))
+    assert told("owner") == told("visitor") == [False, False, True, True]
+    ingestion.run(ingestion.plan([str(folder / "turbine003.md")], overrides=overrides))
+    assert (told("owner"), told("visitor")) == ([False, False, True, True], [False, False, True, False])
 
 
 def test_what_an_ingest_changed_much_is_saved_for_the_next_process(folder: Path, settings: Settings) -> None:

@@ -1,6 +1,10 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipelines.store.known_names import NameIndex, names_of
+
+NAMES = ("wave buoy", "Wave Buoy codec", "zorkle", "Zorkle", "codec", "buoy zorkle")
 
 
 def index(*files: tuple[str, str]) -> NameIndex:
@@ -55,3 +59,17 @@ def test_the_longest_name_is_taken_and_names_do_not_overlap() -> None:
 def test_a_name_gives_every_document_that_bears_it_unless_they_are_too_many() -> None:
     assert documents(NameIndex([("zorkle", "a"), ("Zorkle", "b")]), "zorkle") == ["a", "b"]
     assert documents(NameIndex(("zorkle", str(n)) for n in range(21)), "zorkle") == []
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from("abcd"), st.lists(st.sampled_from(NAMES), max_size=4)), max_size=4)))
+def test_an_index_that_follows_changes_is_the_one_that_is_made_anew(changes: list[list[tuple[str, list[str]]]]) -> None:
+    held: dict[str, list[str]] = {}
+    followed = NameIndex(())
+    for change in changes:
+        held |= dict(change)
+        changed = {document for document, _ in change}
+        followed = NameIndex(((name, own) for own in changed for name in held[own]), before=followed, changed=changed)
+        anew = NameIndex((name, own) for own, names in held.items() for name in names)
+        for text in (" and ".join(NAMES), "Zorkle's codec", "the wave"):
+            assert [ids for _, ids in followed.find(text)] == [ids for _, ids in anew.find(text)]
+        assert {name: followed.kind_of(name) for name in NAMES} == {name: anew.kind_of(name) for name in NAMES}
