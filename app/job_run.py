@@ -66,7 +66,7 @@ class JobRun:
         for run_id in self._job.runs if uris else ():
             with reading(self._engine, "reading what a job has done") as connection:
                 done = logged_items(connection, run_id, uris)
-            stored = {uri: item for uri, item in done.items() if item.outcome != "failed"}
+            stored = {uri: item for (_, uri), item in done.items() if item.outcome != "failed"}
             end_files(self._engine, self._job, stored)
 
     def _upload(self) -> None:

@@ -56,7 +56,8 @@ def index_dataset(
     embedder = CachedEmbedder(ingestion.embed_model, ingestion.database.engine, ingestion.identity)
     embed = embedding(lambda texts: embedder.embed(texts)[0])
     held = {document.id for document in ingestion.known() if document.recipe == RECIPE}
-    missing = [item for item in dataset.corpus if document_id(item.id) not in held]
+    items = {item.id: item for item in dataset.corpus}  # the last of each id
+    missing = [item for item in items.values() if document_id(item.id) not in held]
     for start in range(0, len(missing), _BATCH):
         documents = []
         for item in missing[start : start + _BATCH]:

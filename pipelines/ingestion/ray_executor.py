@@ -147,10 +147,10 @@ def execute_batch(settings: Settings, build: Build, run_id: int, batch: Batch) -
         ConfigError, ServiceUnavailable: What ends the run.
     """
     ingestion = _ingestion(settings, build)
-    uris = {place: task.step.item.uri for place, task in batch}
+    keys = {place: (task.step.collection, task.step.item.uri) for place, task in batch}
     with reading(ingestion.database.engine, "reading what is done") as connection:
-        logged = logged_items(connection, run_id, list(uris.values()))
-    items = {place: logged[uri] for place, uri in uris.items() if uri in logged}
+        logged = logged_items(connection, run_id, [uri for _, uri in keys.values()])
+    items = {place: logged[key] for place, key in keys.items() if key in logged}
     left = [(place, task) for place, task in batch if place not in items]
     options = replace(ingestion.options, keep=any(task.data is None for _, task in batch))
     steps = {place: task.step for place, task in left}

@@ -24,9 +24,8 @@ _KEPT = 2  # snapshots of one shape: the newest, and one that another process ma
 _KEPT_IN_ALL = 12  # an evaluation uses many parameters
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
 COMPARED = 8_000_000  # numbers of vectors, 32 MB: more are searched by the HNSW index
-_EXAMINED_OF = (
-    1_250  # stored vectors for each that HNSW examines: 800 of a million find .97 of the nearest ten, 100 .85
-)
+# Stored vectors for each that HNSW examines: 800 of a million find .97 of the nearest ten, 100 .85.
+_EXAMINED_OF = 1_250
 
 
 class Index(Protocol):
@@ -264,7 +263,8 @@ class SearchedVectors(NamedTuple):
     def nearest(self, vector: Sequence[float], k: int, *, look: int, filters: Filters) -> list[tuple[str, float]]:
         """The ids of the k nodes nearest to `vector`, best first, with their cosine similarities (-1..1).
 
-        At least `look` vectors are examined by the HNSW index, more where they lie dense; in memory all are compared.
+        At least `look` vectors are examined by the HNSW index, more of many stored ones, 1,000 at most; in memory all
+        are compared.
         """
         if self.in_memory is None:
             look = max(look, self.stored // _EXAMINED_OF)

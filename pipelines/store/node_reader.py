@@ -364,16 +364,17 @@ class NodeReader(PGVectorStore):
         return [Window(*row) for row in read_rows(self.engine, "reading vectors", statement)]
 
     def count_windows(self, most: int) -> int:
-        """The number of stored vectors; where they are more than `most`, about as many as Postgres last counted."""
+        """The number of stored vectors; of more than `most` the number that Postgres last counted, if it did."""
         some = select(literal(1)).select_from(self._windows).limit(most + 1).subquery()
         with reading(self.engine, "counting vectors") as connection:
             count = int(connection.execute(select(func.count()).select_from(some)).scalar_one())
-            return count if count <= most else max(count, self._windows_counted(connection))
-
-    def _windows_counted(self, connection: Connection) -> int:
-        """The number of vectors by the statistics of Postgres; -1 where it made none."""
-        told = text("SELECT reltuples FROM pg_class WHERE oid = CAST(:name AS regclass)")
-        return int(connection.execute(told, {"name": self._windows.name}).scalar_one())
+            if count <= most:
+                return count
+            statistics = text("SELECT reltuples FROM pg_class WHERE oid = CAST(:name AS regclass)")
+            told = int(connection.execute(statistics, {"name": self._windows.name}).scalar_one())
+            if told > most:
+                return told
+            return int(connection.execute(select(func.count()).select_from(self._windows)).scalar_one())
 
     def some_vectors(self, audience: Audience, limit: int) -> NDArray[np.float32]:
         """A random but repeatable sample of at most `limit` vectors that this audience may search, (n, d)."""

@@ -101,14 +101,16 @@ def write_items(connection: Connection, run_id: int, logged: Sequence[LoggedItem
         connection.execute(update(document_versions).where(document_versions.c.id.in_(kept)).values(run_id=run_id))
 
 
-def logged_items(connection: Connection, run_id: int, uris: Sequence[str]) -> dict[str, IngestItem]:
-    """The outcomes of these documents in a run so far, by URI; those without one are missing."""
+def logged_items(connection: Connection, run_id: int, uris: Sequence[str]) -> dict[tuple[str, str], IngestItem]:
+    """The outcomes of these documents in a run so far, by (collection, URI); those without one are missing."""
     row = ingest_items.c
     columns = [row[field.name] for field in fields(IngestItem)]
     found = connection.execute(
-        select(row.source_uri, *columns).where(row.run_id == run_id, row.source_uri.in_(uris)).order_by(row.id)
+        select(row.collection, row.source_uri, *columns)
+        .where(row.run_id == run_id, row.source_uri.in_(uris))
+        .order_by(row.id)
     )
-    return {uri: IngestItem(*rest) for uri, *rest in found}
+    return {(collection, uri): IngestItem(*rest) for collection, uri, *rest in found}
 
 
 def finish_run(engine: Engine, report: IngestReport) -> None:

@@ -30,7 +30,7 @@ from sqlalchemy import text
 from config.settings import Settings, get_settings
 from data.make_documents import bodies, read_passages
 from pipelines.evaluation.bench import bench_ask
-from pipelines.evaluation.corpus import Embed, index_dataset
+from pipelines.evaluation.corpus import RECIPE, Embed, index_dataset
 from pipelines.evaluation.datasets import Dataset, Item, load_topics
 from pipelines.query.engine import QueryEngine
 from pipelines.store.node_table import Vectors
@@ -80,7 +80,9 @@ def stock(engine: QueryEngine, *, hnsw: bool) -> Callable[[str], Any]:
     nodes: list[BaseNode] = [
         TextNode(id_=each.node_id, text=each.get_content(), embedding=each.embedding) for each in stored
     ]
-    url, name = engine.database.engine.url.render_as_string(hide_password=False), "stock_hnsw" if hnsw else "stock"
+    url = engine.database.engine.url.render_as_string(hide_password=False)
+    made = hashlib.sha256(f"{RECIPE} {_HNSW if hnsw else ''}".encode()).hexdigest()[:8]
+    name = f"stock_{'hnsw_' if hnsw else ''}{made}"
     store = PGVectorStore(
         connection_string=url, async_connection_string=url.replace("+psycopg2", "").replace("://", "+asyncpg://"),
         table_name=name, embed_dim=engine.store.dimension, hnsw_kwargs=dict(_HNSW) if hnsw else None,
@@ -92,8 +94,8 @@ def stock(engine: QueryEngine, *, hnsw: bool) -> Callable[[str], Any]:
             connection.execute(text(f"DROP TABLE data_{name}"))
     if held != set(ids):
         store.add(nodes)
-        with engine.database.engine.begin() as connection:
-            connection.execute(text(f"ANALYZE data_{name}"))
+    with engine.database.engine.begin() as connection:
+        connection.execute(text(f"ANALYZE data_{name}"))
     by_vector = VectorStoreIndex.from_vector_store(store, embed_model=engine.embed_model)
     legs = [
         by_vector.as_retriever(similarity_top_k=_CANDIDATES),

@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 from config.settings import EmbeddingSettings, IngestionSettings, Settings
 from pipelines.errors import ConfigError
 from pipelines.ingestion.ray_executor import build_ray_executor
-from pipelines.ingestion.run import build_ingestion, ingest
+from pipelines.ingestion.run import Overrides, build_ingestion, ingest
 from pipelines.store.audit import audit
 from pipelines.store.database import open_database
 from pipelines.store.embedded import Account, binaries
@@ -113,6 +113,19 @@ def test_a_cluster_ends_in_the_same_state_as_one_process(on_ray: Settings, setti
     assert (spread.nodes, spread.count("failed")) == (alone.nodes, 1)
     assert stored(on_ray) == stored(settings)
     assert audit(open_database(on_ray).engine)["violations"] == []
+
+
+def test_a_document_of_two_collections_is_written_in_both(on_ray: Settings, tmp_path: Path) -> None:
+    """They are in different batches, as eight documents make one."""
+    folder = write_notes(tmp_path / "notes", 8)
+    ingest(on_ray, [str(folder)])
+    ingest(on_ray, [str(folder / "note-007.md")], overrides=Overrides(collection="other"))
+    for path in folder.iterdir():
+        path.write_text(f"{path.read_text()}\nIt is painted red.\n")
+    report = ingest(on_ray, [str(folder)])
+    assert (len(report.items), report.count("updated")) == (9, 9)
+    assert len({item.document_id for item in report.items}) == 9
+    assert set(outcomes(ingest(on_ray, [str(folder)])).values()) == {"unchanged"}
 
 
 @pytest.mark.trial
