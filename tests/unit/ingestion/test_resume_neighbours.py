@@ -210,7 +210,14 @@ def test_an_employer_with_a_preposition_in_its_name_is_not_parted(company: str) 
 
 
 @pytest.mark.parametrize(
-    "words", ["Career break – travelling through Asia", "Parental leave/full-time care", "Elternzeit bei der Familie"]
+    "words",
+    [
+        "Career break – travelling through Asia",
+        "Career break – full-time care of my two young children during the first years of their lives",
+        "Elternzeit – Betreuung meiner beiden Kinder und nebenbei Weiterbildung in der Statistik",
+        "Parental leave/full-time care",
+        "Elternzeit bei der Familie",
+    ],
 )
 def test_leave_with_more_words_is_no_job(words: str) -> None:
     assert jobs(facts(f"{OPENING}{words}\t2019 – 2021\nCook, Pell Ltd\t2016 – 2019\n")) == [("Pell Ltd", "Cook", "")]
@@ -241,3 +248,72 @@ def test_an_exported_page_may_say_a_type_of_employment_with_the_duration_of_an_e
         "Pell\nCook\nJanuary 2015 - December 2017 (3 years)\n"
     )
     assert profile(text) == [("Acme Corp", "Lead", "Oslo, Norway"), ("Acme Corp", "Engineer", ""), ("Pell", "Cook", "")]
+
+
+@pytest.mark.parametrize(
+    "words", ["IBM - Gap Year Placement", "Deloitte – Career Break Returnship", "HR – Leave administration"]
+)
+def test_a_job_that_speaks_of_leave_is_a_job(words: str) -> None:
+    assert len(jobs(facts(f"{OPENING}{words}\t2019 – 2021\nCook, Pell Ltd\t2016 – 2019\n"))) == 2
+
+
+CONTACT = "info@acme.example\n+33 612 555 0131\n"
+
+
+def test_addresses_of_an_employer_part_no_entry() -> None:
+    two = f"Nurse\nElm Hospital\n{CONTACT}2018 – 2021\n- Nursed\nCook\nPell Ltd\n2012 – 2014\n- Cooked\n"
+    found = jobs(facts(f"Ann Lee\n\nEXPERIENCE\n{two}"))
+    assert {(company, position) for company, position, _ in found} == {("Elm Hospital", "Nurse"), ("Pell Ltd", "Cook")}
+    group = (
+        f"Acme Corp\n6 years\nLead\nJanuary 2020 - December 2022 (3 years)\nOslo, Norway\n{CONTACT}"
+        "Built the search.\nEngineer\nJanuary 2017 - December 2019 (3 years)\n"
+    )
+    assert [(company, position) for company, position, _ in profile(group)] == [
+        ("Acme Corp", "Lead"),
+        ("Acme Corp", "Engineer"),
+    ]
+    studies = (
+        f"Ann Lee\n\nEDUCATION\nMarwick University\n{CONTACT}BSc Physics\n2010 – 2013\n"
+        "Oakley University\nMSc Physics\n2013 – 2015\n"
+    )
+    read = [(each.institution, each.degree) for each in facts(studies) if isinstance(each, EducationFacts)]
+    assert ("Oakley University", "BSc") not in read
+    assert "Marwick University" in {institution for institution, _ in read}
+
+
+def test_a_skill_that_looks_like_a_host_is_no_address() -> None:
+    found = facts("Ann Lee\n\nSKILLS\nReact\nNode.js\nann@lee.example\n+33 612 555 0131\nSQL\n")
+    skills = {skill for each in found if isinstance(each, SkillsFacts) for skill in each.skills}
+    assert {"React", "Node.js", "SQL"} <= skills
+
+
+def test_specialities_inside_a_job_open_no_section() -> None:
+    found = facts(
+        f"{OPENING}Chef, Pell SA\t2016 – 2019\nEspecialidades:\n- Pescados\nCocinero, Umbra SA\t2014 – 2016\n"
+    )
+    assert [(company, position) for company, position, _ in jobs(found)] == [
+        ("Pell SA", "Chef"),
+        ("Umbra SA", "Cocinero"),
+    ]
+
+
+@pytest.mark.parametrize("level", ["●●●●○", "Expert", "80%"])
+def test_a_skill_with_a_level_is_one_also_where_it_is_called_as_a_section_is(level: str) -> None:
+    found = facts(f"Ann Lee\n\nSKILLS\nProgramming: {level}\nCommunication: {level}\n")
+    skills = {word for each in found if isinstance(each, SkillsFacts) for word in (*each.skills, each.group)}
+    assert {"Programming", "Communication"} <= skills
+
+
+def test_places_below_dates_leave_a_first_job_its_own_place() -> None:
+    text = (
+        "Acme Ltd, London\nEngineer\n2019 – 2021\nParis, France\nPell Ltd\nCook\n2016 – 2019\n"
+        "Rome, Italy\nUmbra Inc\nPainter\n2014 – 2016\n"
+    )
+    assert [place for _, _, place in jobs(facts(OPENING + text))] == ["London", "Paris, France", "Rome, Italy"]
+
+
+@pytest.mark.parametrize("words", ["Python, React, Node.js.", "Sales for Canada, Mexico, U.S.", "B.S., M.S., Ph.D."])
+def test_a_line_that_ends_in_a_stop_is_no_place_of_a_profile(words: str) -> None:
+    first = f"Acme\nEngineer\nJanuary 2018 - December 2020 (3 years)\n{words}\n"
+    text = f"{first}Pell\nCook\nJanuary 2015 - December 2017 (3 years)\n"
+    assert profile(text)[0] == ("Acme", "Engineer", "")

@@ -76,7 +76,7 @@ class LinkedInParser(SpanParser):
 
     category: ClassVar[str] = "linkedin"
     name: str = "linkedin"
-    version: int = 17
+    version: int = 18
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:

@@ -281,7 +281,7 @@ def location_of(row: Row, *, strict: bool = False) -> str:
         return ""
     if place_score(words) >= 2:
         return words
-    if strict or is_employment_type(words):
+    if strict or words.endswith(".") or is_employment_type(words):
         return ""
     parts = [part.split() for part in words.split(",")]
     is_area = _is_area(words)

@@ -100,8 +100,7 @@ def _lists_jobs(text: str, part: SectionPart) -> bool:
 
 def resume_parts(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
     """The parts of a resume: its sections by their titles, and by what they hold."""
-    named = with_name(text, parts_of(text, blocks, boxes))
-    parts = _with_experience(text, with_addresses(text, named))
+    parts = _with_experience(text, with_name(text, parts_of(text, blocks, boxes)))
     return _with_talks(text, _with_skills(text, parts))
 
 
@@ -232,7 +231,7 @@ class ResumeParser(SpanParser):
 
     category: ClassVar[str] = "resume"
     name: str = "resume"
-    version: int = 30
+    version: int = 31
     max_tokens: int = Field(default=800, ge=50)
 
     def fits(self, text: str) -> bool:
@@ -246,7 +245,7 @@ class ResumeParser(SpanParser):
 
     def pieces(self, text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[Piece]:
         """The pieces of a text with these blocks, and with the positions of its lines if they are known."""
-        parts = resume_parts(text, blocks, boxes)
+        parts = with_addresses(text, resume_parts(text, blocks, boxes))
         if any(part.section for part in parts if part.heading or part.section == "experience"):
             pieces = pieces_of(text, parts, READERS, self.max_tokens)
         else:

@@ -79,7 +79,9 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     above = [_naming_lines_above(lines, anchor, known) for anchor in anchors]
     own = [lines[anchor].anchor != "beside" and _names_entry(lines[anchor]) for anchor in anchors]
     count = [len(named) + is_own for named, is_own in zip(above, own, strict=True)]
-    is_place_above = all(named and _is_place_below(lines, named[-1], known) for named in above[1:])
+    first = [part.words for at in (*above[0], anchors[0]) for part in lines[at].parts]
+    names_place = any(is_place(each) or is_place(each.rpartition(", ")[2]) for each in first)
+    is_place_above = not names_place and all(named and _is_place_below(lines, named[-1], known) for named in above[1:])
     later = {each - is_place_above for each in count[1:]}
     is_joined = bool(above[0]) and len(above) > _MIN_LATER and len(later) == 1  # the first may read two lines as one
     usual = max(count[0], *later) if is_joined else count[0]

@@ -47,6 +47,7 @@ from pipelines.ingestion.parsers.resume.job_candidates import (
 from pipelines.ingestion.parsers.resume.lines import words_of
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 
+_BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"))
 COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
 _COST_BEHIND = 0.1  # of a place after the position
 _COST_UNNAMED = 1.5  # of a name before a place that no employer takes
@@ -65,6 +66,13 @@ def role_fit(company: str, position: str) -> float:
     score = title_score(titled) - title_score(without_asides(company)) + company_score(company) - company_score(titled)
     score -= 2.0 * (place_score(company) >= 3) + 2.0 * (place_score(position) >= 2)
     return score - 3.0 * is_break(company) - 1.5 * (is_department(company) or is_unit(company))
+
+
+def _first_part(words: str) -> str:
+    """The words before the first dash, slash or colon between them, or before a word that a name follows."""
+    inside = cuts(words, "-/:", _BEFORE_NAMES)
+    ends = (cut.start for cut in inside if cut.sign not in _BEFORE_NAMES or words[cut.end].isupper())
+    return words[: next(ends, len(words))]
 
 
 def group_roles(entries: Sequence[ResumeEntry], candidates: Sequence[Candidates]) -> list[str]:
@@ -341,7 +349,7 @@ def read_experience(text: str, parts: Sequence[SectionPart]) -> PiecesByPart:
 def _is_break(entry: ResumeEntry) -> bool:
     """True for a time without work ("Career break, parental leave"): its first words name one, and none a position."""
     words = [part.words for one in (*entry.head, *entry.after) for part in one.parts]
-    first = words[0].partition(", ")[0] if words else ""
+    first = _first_part(words[0].partition(", ")[0]) if words else ""
     return is_break(first) and not any(title_score(each) >= 1 for each in (first, *words))
 
 

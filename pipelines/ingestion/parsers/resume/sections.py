@@ -353,7 +353,7 @@ def with_addresses(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]
 
 
 def _without_addresses(text: str, part: SectionPart, first: int) -> list[SectionPart]:
-    """The part, parted from its addresses around the line of a number."""
+    """The part, parted from its addresses around one of its lines."""
     lines, end, begin = part.lines, first, first
     while end < len(lines) and _is_bare_address(text, lines[end]):
         end += 1
@@ -362,12 +362,25 @@ def _without_addresses(text: str, part: SectionPart, first: int) -> list[Section
     if begin and begin < first and date_ranges(text[lines[begin - 1].start : lines[begin - 1].end]):
         begin += 1
     words = [text[line.body : line.end] for line in lines[begin:end]]
-    is_person = part.section in _LISTED and any(phone_in(each) or is_link(each) for each in words)
-    is_of_entry = part.section in ENTRY_SECTIONS and any(line.kind == "bullet" for line in lines[end : end + 1])
-    if not is_person or is_of_entry:
+    is_person = part.section in _LISTED and any(phone_in(each) or _is_sure_link(each) for each in words)
+    if not is_person or _is_in_entry(text, part, begin, end):
         return [part]
     found = [replace(part, lines=lines[:begin]), SectionPart("contact", "", None, lines[begin:end])]
     return [*found, replace(part, heading=None, lines=lines[end:])] if lines[end:] else found
+
+
+def _is_in_entry(text: str, part: SectionPart, begin: int, end: int) -> bool:
+    """True if addresses may be those of an entry: a list item follows, or the entry's line above goes on below them.
+
+    The line above, or above a place, ends an entry of jobs or studies if it is dated or a list item.
+    """
+    lines = part.lines
+    if end == len(lines) or part.section not in ENTRY_SECTIONS:
+        return False
+    if begin and is_place(text[lines[begin - 1].body : lines[begin - 1].end]):
+        begin -= 1
+    ends_above = any(line.kind == "bullet" or date_ranges(text[line.start : line.end]) for line in lines[:begin][-1:])
+    return lines[end].kind == "bullet" or (part.section in ("experience", "education") and begin > 0 and not ends_above)
 
 
 def _is_bare_address(text: str, line: ResumeLine) -> bool:
@@ -379,7 +392,13 @@ def _is_bare_address(text: str, line: ResumeLine) -> bool:
         rest = rest.replace(each, "")
     is_bare = not any(found) or sum(map(str.isalpha, rest)) <= _MAX_BESIDE
     is_dated = any(dates.is_range for dates in date_ranges(rest))
-    return line.kind == "text" and _is_address(words) and is_bare and not is_dated
+    is_host = is_link(words) and not _is_sure_link(words)
+    return line.kind == "text" and _is_address(words) and is_bare and not is_dated and not is_host
+
+
+def _is_sure_link(words: str) -> bool:
+    """True for a link that is not only a host: "Node.js" and "Booking.com" look like one."""
+    return is_link(words) and ("/" in words or words.casefold().startswith("www."))
 
 
 def _with_sections(headings: Headings, runs: Sequence[ColumnRun]) -> Iterator[tuple[ResumeLine, SectionStart, bool]]:

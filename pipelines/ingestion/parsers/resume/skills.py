@@ -52,18 +52,14 @@ def _skill_groups(text: str, lines: Sequence[ResumeLine]) -> Iterator[tuple[str,
     lines = [line for line in lines if not is_rule(text, line) and not (line in heads and _is_head(_cells(text, line)))]
     for line, (name, skills) in zip(lines, _names_and_skills(text, lines), strict=True):
         if name:
-            if found or _is_skill(group):
+            if found or (group and not (skills and section_of(group) == "skills")):
                 yield (group, found, span) if found else ("", [group], span)
             group, found, span = name, {}, (line.start, line.end)
         if any(skill not in found for skill in skills):
             span = (span[0] if found or group else line.start), line.end
         found |= dict.fromkeys(skills)
-    if found or _is_skill(group):
+    if found or group:
         yield (group, found, span) if found else ("", [group], span)
-
-
-def _is_skill(name: str) -> bool:
-    return bool(name) and section_of(name) != "skills"
 
 
 def _names_and_skills(text: str, lines: Sequence[ResumeLine]) -> list[tuple[str, list[str]]]:
