@@ -23,7 +23,7 @@ from pipelines.types import Audience, Filters
 _KEPT = 2  # snapshots of one shape: the newest, and one that another process may be reading
 _KEPT_IN_ALL = 12  # an evaluation uses many parameters
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
-COMPARED = 8_000_000  # numbers of vectors, 32 MB: more are searched by the HNSW index
+COMPARED = 16_000_000  # numbers of vectors, 64 MB: more are searched by the HNSW index
 # Stored vectors for each that HNSW examines: 800 of a million find .97 of the nearest ten, 100 .85.
 _EXAMINED_OF = 1_250
 
@@ -252,6 +252,11 @@ class LexicalIndexes(IndexSnapshots[LexicalIndex]):
         return LexicalIndex.load(path, self.parameters)
 
 
+def examined(least: int, stored: int) -> int:
+    """The number of vectors, `least` or more, that an HNSW index of so many stored ones examines: one of 1,250."""
+    return max(least, stored // _EXAMINED_OF)
+
+
 class SearchedVectors(NamedTuple):
     """The vectors of an audience at one state of the corpus: in memory while they are few, else in the database."""
 
@@ -267,7 +272,7 @@ class SearchedVectors(NamedTuple):
         are compared.
         """
         if self.in_memory is None:
-            look = max(look, self.stored // _EXAMINED_OF)
+            look = examined(look, self.stored)
             return self.corpus.nearest(vector, k, look=look, filters=filters, audience=self.audience)
         return self.in_memory.nearest(vector, k, self.corpus.matching_ids(filters, self.audience) if filters else None)
 

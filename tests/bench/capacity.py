@@ -59,7 +59,9 @@ def perturbed(vectors: NDArray[np.float32], count: int) -> NDArray[np.float32]:
     return moved(vectors[chance.integers(0, len(vectors), count)], chance)
 
 
-def measure_index(connection: Connection, vectors: NDArray[np.float32]) -> dict[str, Any]:
+def measure_index(
+    connection: Connection, vectors: NDArray[np.float32], looks: Sequence[int] = _LOOKS
+) -> dict[str, Any]:
     """The seconds of building an HNSW index over vectors, its bytes a vector, and by the number of vectors that it
     examines its milliseconds and its recall@10.
     """
@@ -78,8 +80,8 @@ def measure_index(connection: Connection, vectors: NDArray[np.float32]) -> dict[
     size = run("SELECT pg_relation_size('capacity_hnsw')").scalar_one()
     questions = perturbed(vectors, _ASKED)
     nearest = [{int(at) for at in np.argsort(-(vectors @ asked), kind="stable")[:_K]} for asked in questions]
-    looks: dict[str, dict[str, float]] = {}
-    for look in _LOOKS:
+    examined: dict[str, dict[str, float]] = {}
+    for look in looks:
         run(f"SET LOCAL hnsw.ef_search = {look}")
         spent, found = [], 0
         for asked, best in zip(questions, nearest, strict=True):
@@ -89,9 +91,9 @@ def measure_index(connection: Connection, vectors: NDArray[np.float32]) -> dict[
             spent.append(1000 * (time.perf_counter() - began))
             found += len(best & {*ids[:_K]})
         p50, p95 = np.percentile(spent, (50, 95)).tolist()
-        looks[str(look)] = {"p50": p50, "p95": p95, "recall@10": found / _K / _ASKED}
+        examined[str(look)] = {"p50": p50, "p95": p95, "recall@10": found / _K / _ASKED}
     run("DROP TABLE capacity")
-    return {"seconds": built, "bytes": size / len(vectors), "examined": looks}
+    return {"seconds": built, "bytes": size / len(vectors), "examined": examined}
 
 
 def foreseen(each: dict[str, float], rate: float, index: dict[str, Any], vectors: int) -> list[dict[str, Any]]:
