@@ -76,6 +76,7 @@ def picture(lines: dict[str, list[tuple[int, float]]]) -> str:
     for size in _SIZES:
         across, base = at(size, 0.1)
         drawn.append(f'<text x="{across}" y="{base + 20}" text-anchor="middle">{size:,}</text>')
+    drawn.append(f'<text x="{_EDGE}" y="24">Milliseconds of each retriever (p95), by the nodes of the corpus</text>')
     for color, (name, line) in zip(("#8a3b12", "#1f5f8b"), lines.items(), strict=True):
         points = [at(size, value) for size, value in line]
         drawn.append(
@@ -83,9 +84,9 @@ def picture(lines: dict[str, list[tuple[int, float]]]) -> str:
             'stroke-width="2"/>'
         )
         drawn += [f'<circle cx="{x}" cy="{y}" r="3" fill="{color}"/>' for x, y in points]
-        drawn.append(
-            f'<text x="{points[-1][0] - 6}" y="{points[-1][1] - 8}" text-anchor="end" fill="{color}">{name}</text>'
-        )
+        x, y = points[-1]
+        shift, anchor = (0, "end") if x > _WIDTH - 3 * _EDGE else (8, "start")
+        drawn.append(f'<text x="{x + shift}" y="{y - 8}" text-anchor="{anchor}" fill="{color}">{name}</text>')
     return "\n".join([*drawn, "</svg>", ""])
 
 
