@@ -31,6 +31,7 @@ def test_thumbs_words_openings_and_a_wrong_source_are_kept_without_losing_the_co
 ) -> None:
     _ask(page, "How many people does a firing need?")
     _ask(page, "Who built the anagama kiln?")
+    expect(page.get_by_role("radiogroup")).to_have_count(2)  # else the last one is that of the first answer
     rating = page.get_by_role("radiogroup").last
     rating.get_by_role("radio", name="Thumbs up").click()
     expect(page.locator(".fn-thanks")).to_have_text("Thank you.")
