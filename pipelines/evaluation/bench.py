@@ -6,8 +6,8 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +31,17 @@ from pipelines.store.tokens import tokenise
 Result = TypeVar("Result")
 
 
+@contextmanager
+def own_home(settings: Settings) -> Iterator[Settings]:
+    """These settings with a home of their own and no database yet, deleted at the end with all beside it."""
+    folder = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
+    folder.chmod(0o755)  # the account that runs Postgres must get in
+    try:
+        yield settings.model_copy(update={"home": folder / "home", "database_url": None})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Progress) -> dict[str, Any]:
     """Time the ingestion of these files and folders in a home of its own: a plan of it, the run, an unchanged run.
 
@@ -38,23 +49,20 @@ def bench_ingest(settings: Settings, locations: Sequence[str], on_progress: Prog
     each file that is listed. The home and its embedded Postgres are deleted afterwards; the database is made before the
     clock runs.
     """
-    home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
-    home.chmod(0o755)  # the account that runs Postgres must get in
-    own = settings.model_copy(update={"home": home / "home", "database_url": None})
-    server = embedded_server(own.home)
-    try:
-        ingestion = build_ingestion(own)
-        paths = [path_of(item.uri) for location in locations for item in list_files(location).items]
-        planned, plan = _beside_floor(lambda: ingestion.plan(locations), paths)
-        began = time.perf_counter()
-        preview(ingestion, plan, lambda done, total: on_progress("planning", done, total), whole=False)
-        foreseen = time.perf_counter() - began
-        first = ingestion.run(plan, on_progress=lambda done, total, _: on_progress("ingesting", done, total))
-        again, unchanged = _beside_floor(lambda: ingestion.run(ingestion.plan(locations)), paths)
-        ingestion.database.engine.dispose()
-    finally:
-        server.release()
-        shutil.rmtree(home, ignore_errors=True)
+    with own_home(settings) as own:
+        server = embedded_server(own.home)
+        try:
+            ingestion = build_ingestion(own)
+            paths = [path_of(item.uri) for location in locations for item in list_files(location).items]
+            planned, plan = _beside_floor(lambda: ingestion.plan(locations), paths)
+            began = time.perf_counter()
+            preview(ingestion, plan, lambda done, total: on_progress("planning", done, total), whole=False)
+            foreseen = time.perf_counter() - began
+            first = ingestion.run(plan, on_progress=lambda done, total, _: on_progress("ingesting", done, total))
+            again, unchanged = _beside_floor(lambda: ingestion.run(ingestion.plan(locations)), paths)
+            ingestion.database.engine.dispose()
+        finally:
+            server.release()
     return {
         "documents": len(first.items),
         "failed": first.count("failed"),

@@ -86,7 +86,7 @@ class TextEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPipeline:
-    """What the documents of a run go through, and the steps of a prepared one that need a model.
+    """The path of a document in a run: its preparation, then the steps that need a model.
 
     Attributes:
         executor: Prepares documents.

@@ -94,7 +94,7 @@ class Ingestion:
 
     @property
     def pipeline(self) -> DocumentPipeline:
-        """What the documents of a run go through."""
+        """The path of a document in a run of this ingestion."""
         return DocumentPipeline(
             self.store, self.embed_model, self.identity, self.header_writer, self.executor, self.options, self.stop
         )

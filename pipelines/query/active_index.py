@@ -77,13 +77,14 @@ def build_model_index(
     store = build_vector_store(settings, database, model)
     folder = snapshot_folder(settings, database, store)
     vectors = build_vector_indexes(settings, database, store, folder)
+    read_names = partial(read_name_index, store)
     return ModelIndex(
         identity=model,
         store=store,
         indexes=build_lexical_indexes(settings, database, store, folder),
         vectors=vectors,
         spaces=KeptByMark(partial(saved_statistics, folder, vectors.some, store.mark)),
-        names=KeptByMark(partial(read_name_index, store), partial(read_name_index, store)),
+        names=KeptByMark(read_names, read_names),
         careers=KeptByMark(lambda audience: StatedCareers(read_facts(store, Filters(), audience))),
         questions=KeptByMark(partial(read_questions, store, Filters())),
         embed_model=embed_model,

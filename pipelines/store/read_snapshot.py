@@ -28,7 +28,7 @@ class Mark(NamedTuple):
 
 
 class KeptByMark(Generic[Kept]):
-    """What is read once for each audience and state of the corpus; safe to use from several threads."""
+    """Values read once for each audience and state of the corpus; safe to use from several threads."""
 
     def __init__(
         self, read: Callable[[Audience], Kept], later: Callable[[Audience, Kept, Mark], Kept] | None = None

@@ -3,12 +3,12 @@
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, delete, func, select, text
+from sqlalchemy import Engine, bindparam, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from pipelines.store.database import read_rows, reading, writing
 from pipelines.store.embedding_models import active_table, table_bytes
-from pipelines.store.schema import document_indexes, documents, snapshots
+from pipelines.store.schema import document_indexes, documents, feedback, queries, snapshots
 
 ALL = ""  # the category under which a day's totals stand
 
@@ -119,11 +119,12 @@ _CLICKS = text("""
     FROM feedback AS f JOIN queries AS q ON q.id = f.query_id WHERE q.asked_at >= :since AND f.kind = 'opened'
 """)
 _CLICKS_BY = {
-    name: text(f"""
-        SELECT f.{column} AS key, count(*) AS opened FROM feedback AS f JOIN queries AS q ON q.id = f.query_id
-        WHERE q.asked_at >= :since AND f.kind = 'opened' GROUP BY 1 ORDER BY 1
-    """)  # noqa: S608 - names of this module
-    for name, column in {"by_number": "source", "by_place": "place"}.items()
+    name: select(column.label("key"), func.count().label("opened"))
+    .join(queries, queries.c.id == feedback.c.query_id)
+    .where(queries.c.asked_at >= bindparam("since"), feedback.c.kind == "opened")
+    .group_by(column)
+    .order_by(column)
+    for name, column in {"by_number": feedback.c.source, "by_place": feedback.c.place}.items()
 }
 
 

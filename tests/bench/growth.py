@@ -14,19 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from config.settings import get_settings
-from pipelines.evaluation.datasets import load_topics
 from pipelines.query.engine import QueryEngine
 from pipelines.query.question.language import question_terms
 from pipelines.store.index_snapshots import examined
 from pipelines.store.lexical_index import LexicalIndex, with_pairs
 from tests.bench import arguments, show
 from tests.bench.capacity import measure_index, perturbed
-from tests.bench.search import corpus_engine
+from tests.bench.search import TOPICS, corpus_engine, questions
 
 _SIZES = (1_000, 10_000, 100_000, 1_000_000)
 _SAMPLE, _K = 20_000, 20
 _WIDTH, _HEIGHT, _EDGE = 640, 320, 56
-_TOPICS = Path(__file__).resolve().parents[2] / "data" / "eval" / "topics.jsonl"
 
 
 def dense(engine: QueryEngine, size: int) -> dict[str, float]:
@@ -37,7 +35,7 @@ def dense(engine: QueryEngine, size: int) -> dict[str, float]:
     return {"examined": look, "seconds": found["seconds"], "bytes": found["bytes"], **found["examined"][str(look)]}
 
 
-def sparse(engine: QueryEngine, size: int, questions: Sequence[str]) -> dict[str, float]:
+def sparse(engine: QueryEngine, size: int, asked: Sequence[str]) -> dict[str, float]:
     """Of a BM25 index over so many nodes: seconds of building, bytes a node in its files, milliseconds."""
     segments = sorted(engine.store.segments("owner"))[:size]
     began = time.perf_counter()
@@ -47,7 +45,7 @@ def sparse(engine: QueryEngine, size: int, questions: Sequence[str]) -> dict[str
         index.save(Path(folder) / "index")
         size_on_disk = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
     spent = []
-    for question in questions:
+    for question in asked:
         terms = question_terms(question)
         began = time.perf_counter()
         index.best(index.scores(with_pairs(dict.fromkeys(terms, 1.0), terms)), _K)
@@ -98,9 +96,8 @@ if __name__ == "__main__":
     parser.add_argument("--picture", type=Path, help="where to write an SVG")
     given = parser.parse_args()
     engine = corpus_engine(get_settings(), given.sources, given.nodes)
-    asked = list(dict.fromkeys(topic.question for topic in load_topics(_TOPICS)))
     vectors = {size: dense(engine, size) for size in _SIZES if size <= given.vectors}
-    words = {size: sparse(engine, size, asked) for size in _SIZES if size <= given.nodes}
+    words = {size: sparse(engine, size, questions(TOPICS)) for size in _SIZES if size <= given.nodes}
     if given.picture:
         lines = {"vectors (HNSW)": vectors, "words (BM25)": words}
         drawn = picture({name: [(size, each["p95"]) for size, each in of.items()] for name, of in lines.items()})

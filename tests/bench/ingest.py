@@ -27,6 +27,7 @@ from llama_index.core.embeddings import BaseEmbedding
 from config.settings import Settings, get_settings
 from data.make_documents import write_small_documents
 from pipelines.errors import ConfigError, StoreError
+from pipelines.evaluation.bench import own_home
 from pipelines.ingestion.pipeline import embedded_text
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.prepare import PreparedDocument, PrepareOptions, Task, prepare
@@ -181,17 +182,13 @@ def bench_ingest(settings: Settings, locations: Sequence[str], *, documents: int
         SourceError: If there is no text in these files.
         StoreError: If a command fails.
     """
-    home = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
-    home.chmod(0o755)  # the account that runs Postgres must get in
-    try:
-        own = settings.model_copy(update={"home": home / "home", "database_url": None})
-        paths = write_small_documents(locations, home / "documents", documents)
+    with own_home(settings) as own:
+        place = _BenchHome(own, own.home.with_name("documents"))
+        paths = write_small_documents(locations, place.documents, documents)
         server = embedded_server(own.home)
         open_database(own).engine.dispose()
         server.release()
-        return _measure(_BenchHome(own, home / "documents"), paths)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+        return _measure(place, paths)
 
 
 def _measure(place: _BenchHome, paths: Sequence[Path]) -> dict[str, Any]:

@@ -3,12 +3,11 @@
     python -m tests.bench.ray_workers ../blog_18f --documents 400
 
 Each runs in a home of its own with an embedded Postgres of its own, which are deleted afterwards; each worker embeds
-with one thread. The cluster of this machine runs before the clock, and one document went through each of its workers.
+with one thread. The cluster of this machine runs before the clock, and a few documents went through its workers.
 `efficiency` is the rate by that of one worker and the number of workers: more workers than cores cannot gain.
 """
 
 import os
-import shutil
 import tempfile
 import time
 import warnings
@@ -18,6 +17,7 @@ from typing import Any
 
 from config.settings import EmbeddingSettings, IngestionSettings, Settings
 from data.make_documents import write_small_documents
+from pipelines.evaluation.bench import own_home
 from pipelines.ingestion.run import build_ingestion, ingest
 from pipelines.store.database import embedded_server
 from tests.bench import arguments, show
@@ -28,26 +28,20 @@ _FIRST = 16  # documents a worker, two tasks, that start it
 
 def rate(folder: Path, first: Path, **ingestion: Any) -> float:
     """Documents a second of a folder, after the documents of another one were ingested."""
-    home = Path(tempfile.mkdtemp(prefix="footnote-ray-"))
-    home.chmod(0o755)  # the account that runs Postgres must get in
-    settings = Settings(
-        home=home / "home", database_url=None, embedding=EmbeddingSettings(threads=1),
-        ingestion=IngestionSettings(**ingestion),
-    )  # fmt: skip
-    server = embedded_server(settings.home)
-    try:
-        ingest(settings, [str(first)])
-        running = build_ingestion(settings)
-        plan = running.plan([str(folder)])
-        began = time.perf_counter()
-        report = running.run(plan)
-        spent = time.perf_counter() - began
-        assert report.count("added") == len(report.items), "documents failed or were stored before"
-        running.database.engine.dispose()
-        return len(report.items) / spent
-    finally:
-        server.release()
-        shutil.rmtree(home, ignore_errors=True)
+    with own_home(Settings(embedding=EmbeddingSettings(threads=1), ingestion=IngestionSettings(**ingestion))) as own:
+        server = embedded_server(own.home)
+        try:
+            ingest(own, [str(first)])
+            running = build_ingestion(own)
+            plan = running.plan([str(folder)])
+            began = time.perf_counter()
+            report = running.run(plan)
+            spent = time.perf_counter() - began
+            assert report.count("added") == len(report.items), "documents failed or were stored before"
+            running.database.engine.dispose()
+            return len(report.items) / spent
+        finally:
+            server.release()
 
 
 def on_ray(workers: int, folder: Path, first: Path) -> float:
@@ -63,17 +57,15 @@ def on_ray(workers: int, folder: Path, first: Path) -> float:
 
 def measure(sources: Sequence[str], documents: int) -> dict[str, Any]:
     """By number of workers, documents a second and the efficiency; and those of one process of this machine."""
-    made = Path(tempfile.mkdtemp(prefix="footnote-ray-"))
-    try:
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch)
         write_small_documents(sources, made / "all", documents + _FIRST * max(_WORKERS))
         paths = sorted(path for path in (made / "all").rglob("*") if path.is_file())
+        (made / "first").mkdir()
         for path in paths[: _FIRST * max(_WORKERS)]:
-            (made / "first").mkdir(exist_ok=True)
             path.rename(made / "first" / path.name)
         alone = rate(made / "all", made / "first", executor="local", workers=1)
         rates = {workers: on_ray(workers, made / "all", made / "first") for workers in _WORKERS}
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
     return {
         "documents": documents,
         "cores": len(os.sched_getaffinity(0)),

@@ -39,6 +39,7 @@ from pipelines.types import Filters
 from tests.bench import arguments, show, silent
 
 _ROOT = Path(__file__).resolve().parents[2]
+TOPICS = _ROOT / "data" / "eval" / "topics.jsonl"
 _CANDIDATES = 20
 _EMBEDDED = 20_000  # nodes
 _NOISE = 0.2  # of the length of a vector
@@ -51,6 +52,11 @@ def corpus_engine(settings: Settings, sources: Sequence[str], nodes: int) -> Que
     sha = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:12]
     items = tuple(Item(f"{number:06}", "", body) for number, body in enumerate(texts))
     return index_dataset(settings, Dataset("bench", sha, items, {}, {}), silent, embedding=perturbing)
+
+
+def questions(topics: Path) -> list[str]:
+    """The distinct questions of topics, in order."""
+    return list(dict.fromkeys(topic.question for topic in load_topics(topics)))
 
 
 def moved(vectors: Vectors, chance: np.random.Generator) -> Vectors:
@@ -147,8 +153,8 @@ if __name__ == "__main__":
     parser = arguments("search", __doc__)
     parser.add_argument("sources", nargs="+", help="files and folders whose text the corpus is made of")
     parser.add_argument("--nodes", type=int, default=4_000, help="how many (default: 4000)")
-    parser.add_argument("--topics", type=Path, default=_ROOT / "data" / "eval" / "topics.jsonl", help="the questions")
+    parser.add_argument("--topics", type=Path, default=TOPICS, help="the questions")
     parser.add_argument("--limit", type=int, default=60, help="at most this many questions (default: 60)")
     given = parser.parse_args()
-    asked = list(dict.fromkeys(topic.question for topic in load_topics(given.topics)))[: given.limit]
-    show(measure(corpus_engine(get_settings(), given.sources, given.nodes), asked))
+    engine = corpus_engine(get_settings(), given.sources, given.nodes)
+    show(measure(engine, questions(given.topics)[: given.limit]))

@@ -12,13 +12,13 @@ from pipelines.ingestion.parsers.careers.separators import cuts
 from pipelines.ingestion.parsers.careers.vocabulary import company_score, is_break, is_employment_type, title_score
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume.entries import PiecesByPart, parts_of_section, supported_facts
-from pipelines.ingestion.parsers.resume.jobs import read_experience
+from pipelines.ingestion.parsers.resume.jobs import BEFORE_NAMES, read_experience
 from pipelines.ingestion.parsers.resume.lines import ResumeLine
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 from pipelines.text import digit_runs, fold, is_page_number, plain
 
 _REST = " \t\n()[]·•|,;:-–—"
-_AT = frozenset(("at", "bei", "chez", "en", "na", "no", "em", "presso", "@"))
+_AT = BEFORE_NAMES | {"@"}
 _AREAS = frozenset(
     map(
         fold,

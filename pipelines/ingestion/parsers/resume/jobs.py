@@ -47,7 +47,7 @@ from pipelines.ingestion.parsers.resume.job_candidates import (
 from pipelines.ingestion.parsers.resume.lines import words_of
 from pipelines.ingestion.parsers.resume.sections import SectionPart
 
-_BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"))
+BEFORE_NAMES = frozenset(("en", "em", "na", "no", "presso", "chez", "bei", "at"))
 COMPANY_ONLY, POSITION_BELOW, OWN_ENTRY = "head", "under", ""
 _COST_BEHIND = 0.1  # of a place after the position
 _COST_UNNAMED = 1.5  # of a name before a place that no employer takes
@@ -70,8 +70,8 @@ def role_fit(company: str, position: str) -> float:
 
 def _first_part(words: str) -> str:
     """The words before the first dash, slash or colon between them, or before a word that a name follows."""
-    inside = cuts(words, "-/:", _BEFORE_NAMES)
-    ends = (cut.start for cut in inside if cut.sign not in _BEFORE_NAMES or words[cut.end].isupper())
+    inside = cuts(words, "-/:", BEFORE_NAMES)
+    ends = (cut.start for cut in inside if cut.sign not in BEFORE_NAMES or words[cut.end].isupper())
     return words[: next(ends, len(words))]
 
 
