@@ -23,7 +23,7 @@ from pipelines.types import Audience, Filters
 _KEPT = 2  # snapshots of one shape: the newest, and one that another process may be reading
 _KEPT_IN_ALL = 12  # an evaluation uses many parameters
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
-COMPARED = 16_000_000  # numbers of vectors, 64 MB: more are searched by the HNSW index
+IN_MEMORY = 100_000_000  # numbers of vectors, 400 MB: more are searched by the HNSW index
 # Stored vectors for each that HNSW examines: 800 of a million find .97 of the nearest ten, 100 .85.
 _EXAMINED_OF = 1_250
 
@@ -185,13 +185,14 @@ class IndexSnapshots(ABC, Generic[Kept]):
         index = self._made(audience, snapshot.mark)
         if snapshot.failed:
             return index
-        self._cache(audience, index, snapshot)
         path = self._folder / f"{audience}-{self._shape}-{index.mark.version}-{index.mark.at}"
         try:
             index.save(path)
             self._sweep(audience, keep=path)
+            index = self._load(path) or index  # mapped, so that the memory of the built one is given back
         except OSError as error:
             log_failure(f"{self.kind} snapshot not kept", error, path=str(path))
+        self._cache(audience, index, snapshot)
         log("info", f"{self.kind} index built", audience=audience, nodes=len(index), version=index.mark.version)
         return index
 
@@ -258,7 +259,7 @@ def examined(least: int, stored: int) -> int:
 
 
 class SearchedVectors(NamedTuple):
-    """The vectors of an audience at one state of the corpus: in memory while they are few, else in the database."""
+    """The vectors of an audience at one state of the corpus: in memory up to a limit, else in the database."""
 
     corpus: NodeReader
     audience: Audience
@@ -268,8 +269,8 @@ class SearchedVectors(NamedTuple):
     def nearest(self, vector: Sequence[float], k: int, *, look: int, filters: Filters) -> list[tuple[str, float]]:
         """The ids of the k nodes nearest to `vector`, best first, with their cosine similarities (-1..1).
 
-        At least `look` vectors are examined by the HNSW index, more of many stored ones, 1,000 at most; in memory all
-        are compared.
+        At least `look` vectors are examined by the HNSW index, more of many stored ones, 1,000 at most; in memory see
+        `VectorIndex.nearest`.
         """
         if self.in_memory is None:
             look = examined(look, self.stored)
@@ -287,7 +288,7 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
     kind = "vector"
     cached = 2
 
-    def __init__(self, folder: Path, corpus: NodeReader, most: int = COMPARED) -> None:
+    def __init__(self, folder: Path, corpus: NodeReader, most: int = IN_MEMORY) -> None:
         """More than `most` numbers of vectors are searched in the database."""
         super().__init__(folder, corpus, f"vectors-f{FORMAT}")
         self._windows = most // corpus.dimension
@@ -302,13 +303,13 @@ class VectorIndexes(IndexSnapshots[VectorIndex]):
     def _read(self, path: Path) -> VectorIndex:
         return VectorIndex.load(path)
 
-    def build_few(self, audience: Audience, snapshot: ReadSnapshot) -> None:
-        """Build and save the index at a read snapshot, if its vectors are few."""
+    def build_kept(self, audience: Audience, snapshot: ReadSnapshot) -> None:
+        """Build and save the index at a read snapshot, if its vectors are kept in memory."""
         if self._corpus.count_windows(self._windows) <= self._windows:
             self.build(audience, snapshot)
 
     def prepare(self, audience: Audience) -> None:
-        """Save the index of a corpus whose vectors are few, if much has changed since the last one."""
+        """Save the index of a corpus whose vectors are kept in memory, if much has changed since the last one."""
         if self.searched(audience).in_memory is not None:
             self.refresh(audience)
 

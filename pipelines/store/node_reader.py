@@ -38,7 +38,7 @@ from sqlalchemy import (
     true,
     union,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REGCLASS
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
@@ -50,7 +50,15 @@ from pipelines.store.documents import SHOWS_LINES, DocumentLinks, document_links
 from pipelines.store.filters import holds, matching, seen_by
 from pipelines.store.lexical_index import Segment
 from pipelines.store.near_duplicates import families_of
-from pipelines.store.node_table import FILTER_COLUMNS, Vectors, Windows, hnsw_statement, pooled, stored_dimension
+from pipelines.store.node_table import (
+    FILTER_COLUMNS,
+    HALFVEC_ABOVE,
+    Vectors,
+    Windows,
+    hnsw_statement,
+    pooled,
+    stored_dimension,
+)
 from pipelines.store.read_snapshot import KeptById, Mark, ReadSnapshot, open_snapshot, read_snapshot
 from pipelines.store.tokens import TOKENISER_VERSION, node_terms, tokenise
 from pipelines.store.vector_index import Window, vectors_of
@@ -59,6 +67,7 @@ from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
 _KEPT_NODES, _KEPT_ROWS, _KEPT_CHANGES = 4_000, 20_000, 100_000
+_READ_AT_ONCE = 5_000  # vectors
 
 
 class NodeReader(PGVectorStore):
@@ -344,10 +353,13 @@ class NodeReader(PGVectorStore):
         again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
         return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
 
-    def windows(self, audience: Audience, documents: Collection[str] | None = None) -> list[Window]:
-        """The vectors of an audience's nodes, or of those of these documents, ordered by node id and place."""
+    def windows(self, audience: Audience, documents: Collection[str] | None = None) -> Iterator[Window]:
+        """The vectors of an audience's nodes, or of those of these documents, ordered by node id and place.
+
+        They are read a few thousand at a time.
+        """
         if documents is not None and not documents:
-            return []
+            return
         stored, windows = tables.lexical_segments.c, self._windows.c
         statement = (
             select(windows.node_id, stored.document_id, _sent(windows.embedding))
@@ -361,12 +373,21 @@ class NodeReader(PGVectorStore):
             )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        return [Window(*row) for row in read_rows(self.engine, "reading vectors", statement)]
+        with reading(self.engine, "reading vectors") as connection:
+            for row in connection.execute(statement, execution_options={"yield_per": _READ_AT_ONCE}):
+                yield Window(*row)
 
     def count_windows(self, most: int) -> int:
-        """The number of stored vectors; of more than `most` the number that Postgres last counted, if it did."""
+        """The number of stored vectors, or of a small table how many it can hold at most; of more than `most` the
+        number that Postgres last counted, if it did.
+        """
         some = select(literal(1)).select_from(self._windows).limit(most + 1).subquery()
+        bytes_held = select(func.pg_table_size(cast(self._windows.name, REGCLASS)))
         with reading(self.engine, "counting vectors") as connection:
+            number = 2 if self.dimension > HALFVEC_ABOVE else 4  # bytes
+            held = int(connection.execute(bytes_held).scalar_one()) // (number * self.dimension)
+            if held <= most:  # counting them reads the whole table
+                return held
             count = int(connection.execute(select(func.count()).select_from(some)).scalar_one())
             if count <= most:
                 return count

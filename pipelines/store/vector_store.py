@@ -79,7 +79,7 @@ def build_indexes(settings: Settings, database: Database, store: "FootnoteVector
     folder = snapshot_folder_of(settings, database, f"{store.table}-{mark.version}")
     shutil.rmtree(folder, ignore_errors=True)
     build_lexical_indexes(settings, database, store, folder).build("owner", ReadSnapshot(mark))
-    build_vector_indexes(settings, database, store, folder).build_few("owner", ReadSnapshot(mark))
+    build_vector_indexes(settings, database, store, folder).build_kept("owner", ReadSnapshot(mark))
     saved_statistics(folder, store.some_vectors, lambda: mark, "owner")
 
 

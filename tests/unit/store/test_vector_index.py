@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.store import vector_index
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.vector_index import VectorIndex, Window
 
@@ -46,6 +47,27 @@ def test_the_nearest_nodes_are_those_of_a_comparison_with_every_window(
     assert [score for _, score in found] == pytest.approx(sorted(similar.values(), reverse=True)[:k], abs=1e-6)
     assert dict(found) == pytest.approx({node_id: similar[node_id] for node_id, _ in found}, abs=1e-6)
     assert found == sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+
+def test_of_many_vectors_those_with_near_signs_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(3)
+    middles = chance.standard_normal((40, 96))
+    rows = (middles[chance.integers(0, 40, 4_000)] + 0.7 * chance.standard_normal((4_000, 96))).astype(">f4")
+    held = [Window(f"{row // 2:04}", f"{row // 8:03}", b"\0\0\0\0" + each.tobytes()) for row, each in enumerate(rows)]
+    index, questions = VectorIndex.build(held, MARK), chance.standard_normal((30, 96)) + middles[:30]
+    some = {f"{node:04}" for node in range(0, 2_000, 3)}
+    exact = [(index.nearest(each, 10), index.nearest(each, 10, some)) for each in questions]
+    monkeypatch.setattr(vector_index, "_ALL_COMPARED", 1)
+    monkeypatch.setattr(vector_index, "_NEAREST_SIGNS", 400)
+    found = [(index.nearest(each, 10), index.nearest(each, 10, some)) for each in questions]
+    for which in (0, 1):
+        right = sum(len({*one[which]} & {*other[which]}) for one, other in zip(found, exact, strict=True))
+        assert right >= 0.97 * 10 * len(questions)  # with their similarities
+    assert all({node_id for node_id, _ in hits} <= some for _, hits in found)
+    again = index.stepped(Mark(2, 20), {"007", "120"}, [window for window in held if window.document_id == "120"])
+    left = VectorIndex.build([window for window in held if window.document_id != "007"], Mark(2, 20))
+    assert [again.nearest(each, 10) for each in questions] == [left.nearest(each, 10) for each in questions]
+    assert len(index.nearest(questions[0], 3_000)) < 1_000  # so few were compared
 
 
 @given(corpora, corpora, vectors)
@@ -88,7 +110,7 @@ def test_a_saved_index_is_mapped_and_equal(tmp_path: Path) -> None:
     index.save(tmp_path / "index")
     loaded = VectorIndex.load(tmp_path / "index")
     assert loaded.nearest([0, 0, 1, 0, 0], 5) == index.nearest([0, 0, 1, 0, 0], 5)
-    assert (loaded.mark, loaded.ids, loaded.documents) == (MARK, index.ids, index.documents)
+    assert (loaded.mark, loaded.ids, loaded.saved.documents) == (MARK, index.ids, index.saved.documents)
     data = (tmp_path / "index" / "vectors.npy").read_bytes()
     (tmp_path / "index" / "vectors.npy").write_bytes(data[:-1] + b"?")
     with pytest.raises(ValueError, match="differ"):
