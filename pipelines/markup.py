@@ -69,6 +69,7 @@ _INLINE = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+_SIGN = re.compile(r"[]\\`<{\[^~*_=:&|%]")  # one is in all that `_INLINE` finds, behind blanks and `!` alone
 _FENCE = re.compile(
     r"(?P<quote>[ \t>]*)(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})"
     r"[ \t{.]*(?P<language>[\w+#-]*)",
@@ -233,7 +234,7 @@ class _Scanner:
             self._note(start, start + 1)
             start += 1
         self._cells = 0 if self._is_row else self._cells
-        while found := _INLINE.search(self.text, start, end):
+        while found := self._next_inline(start, end):
             kind = found.lastgroup if found.lastgroup not in ("name", "target", "alias") else ""
             kind = kind or ("tag" if found["tag"] else "wiki")
             start = max(getattr(self, f"_read_{kind}")(found, end), found.start() + 1)
@@ -241,6 +242,15 @@ class _Scanner:
                 end = self.text.find("\n", start - 1)
                 end = len(self.text) if end < 0 else end
         return end + 1
+
+    def _next_inline(self, start: int, end: int) -> re.Match[str] | None:
+        """The next match of `_INLINE`, without trying it at each letter before the first sign."""
+        if (sign := _SIGN.search(self.text, start, end)) is None:
+            return None
+        at = sign.start()
+        while at > start and self.text[at - 1] in " \t!":
+            at -= 1
+        return _INLINE.search(self.text, at, end)
 
     def _limit(self, position: int) -> int:
         """Where the block of a position ends."""
