@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from pipelines.display import clip, frame, html_table, markdown_table
-from pipelines.facts import Facts
+from pipelines.facts import CareerRecord, Facts
 
 Audience = Literal["owner", "visitor"]
 Visibility = Literal["public", "private"]
@@ -121,6 +121,7 @@ class Document:
         pages: Start offset of each page, ascending, first 0; empty when the format has no pages.
         boxes: Where each line stands on its page, in the order of the text; empty when the format has no pages.
         structure: As `pipelines.structure` stores it; empty where it was not made yet.
+        records: What it states as a whole (`document_records`); None where it was not read yet. It is not stored.
         first_line: Line number in the file of `text`'s first line (front matter comes before it).
         published_at, modified_at: As the author's clock showed them, labelled UTC: a stated offset is not kept.
         file_sha: SHA-256 of the raw bytes; decides *unchanged*.
@@ -157,6 +158,7 @@ class Document:
     blocks: tuple[Block, ...] = ()
     boxes: tuple[LineBox, ...] = ()
     structure: Mapping[str, Any] = field(default_factory=dict)
+    records: tuple[CareerRecord, ...] | None = field(default=None, compare=False)
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def with_(self, **changes: Any) -> "Document":

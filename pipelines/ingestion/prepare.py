@@ -21,6 +21,7 @@ from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.loaders import Limits, load, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
+from pipelines.ingestion.parsers.document_facts import document_records
 from pipelines.ingestion.plan import Step
 from pipelines.ingestion.sources.files import read_file
 from pipelines.store.documents import StoredDocument
@@ -295,7 +296,7 @@ def classify_loaded(loaded: Document, task: Task) -> tuple[Document, str]:
         ingested_at=datetime.now(UTC),
         metadata={**document.metadata, **kept},
     )
-    parser = parser_for(document)
+    document, parser = document.with_(records=document_records(document)), parser_for(document)
     return document.with_(content_sha=content_sha(document, parser), meta_sha=meta_sha(document)), parser
 
 

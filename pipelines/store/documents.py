@@ -32,7 +32,7 @@ from pipelines.text import line_breaks
 from pipelines.types import Audience, Block, Document, Filters, Furniture, LineBox
 
 _STRUCTURED = {"furniture", "pages", "pages_without_text", "blocks", "boxes", "metadata", "structure"}
-_PLAIN = {field.name for field in fields(Document)} - _STRUCTURED
+_PLAIN = {field.name for field in fields(Document)} - _STRUCTURED - {"records"}
 
 _PLACE = 7  # values of a box without its breaks
 ADDED_NODES = "llamaindex"  # the source kind of a document whose text is made of added nodes

@@ -32,6 +32,8 @@ _MAX_NAME = 4  # words of a title that names talks
 
 def document_records(document: Document) -> tuple[CareerRecord, ...]:
     """The records of a document as a whole, in order; their spans are those of its text."""
+    if document.records is not None:
+        return document.records
     if document.category in _OWN_READERS:
         return ()
     if is_readme(document):
