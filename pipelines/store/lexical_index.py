@@ -1,7 +1,7 @@
 """The BM25 index: a snapshot of all nodes' terms and term pairs, and deltas for the documents that changed since."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate, chain, pairwise
@@ -54,8 +54,9 @@ class Postings:
 
     def of(self, key: int) -> tuple[Integers, Counts]:
         """The rows of the nodes with a key, and its counts; empty for an unknown key."""
-        place = int(np.searchsorted(self.keys, key))
-        if place == len(self.keys) or int(self.keys[place]) != key:
+        # A number of a term is most often its own place.
+        place = key if 0 <= key < len(self.keys) and self.keys[key] == key else int(self.keys.searchsorted(key))
+        if place == len(self.keys) or self.keys[place] != key:
             return self.rows[:0], self.counts[:0]
         span = slice(int(self.starts[place]), int(self.starts[place + 1]))
         return self.rows[span], self.counts[span]
@@ -374,18 +375,33 @@ class LexicalIndex:
             for start, piece in zip(self._starts, self._pieces, strict=False):
                 mask[[start + piece.part.row[node_id] for node_id in piece.part.row.keys() & allowed]] = True
             scores = np.where(mask, scores, 0.0)
-        positive = int(np.count_nonzero(scores > 0))
-        if not positive:
+        rows = np.flatnonzero(scores > 0)
+        if not len(rows):
             return []
-        take = min(k, positive)
-        floor = np.partition(scores, -take)[-take]
-        rows = np.flatnonzero((scores >= floor) & (scores > 0))
-        hits = sorted(((self._id(row), float(scores[row])) for row in rows.tolist()), key=lambda hit: (-hit[1], hit[0]))
-        return hits[:take]
+        found = scores[rows]
+        take = min(k, len(rows))
+        best = found >= np.partition(found, -take)[-take]
+        hits = zip(map(self._id, rows[best].tolist()), found[best].tolist(), strict=True)
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:take]
 
     def score_of(self, terms: Terms, node_ids: Iterable[str]) -> Mapping[str, float]:
         """BM25 of these nodes; unknown nodes score 0."""
-        return self.those_of(self.scores(terms), node_ids)
+        ids = list(node_ids)
+        total = np.zeros(len(ids), np.float32)
+        own = [(start, self._rows(piece, ids)) for start, piece in zip(self._starts, self._pieces, strict=False)]
+        for factor, norms, found in self._weighted(terms):
+            for (start, rows), (holding, counts) in zip(own, found, strict=True):
+                if len(holding):
+                    at = np.minimum(holding.searchsorted(rows), len(holding) - 1)
+                    held = holding[at] == rows
+                    counted = counts[at[held]]
+                    total[held] += factor * counted / (counted + norms[rows[held] + start])
+        return dict(zip(ids, total.tolist(), strict=True))
+
+    def _rows(self, piece: _Piece, node_ids: Sequence[str]) -> Integers:
+        """The row of each node that is in a piece and not gone; else -1."""
+        rows = np.array([piece.part.row.get(node_id, -1) for node_id in node_ids], dtype=np.int32)
+        return rows if piece.gone is None or not len(rows) else np.where(piece.gone[rows], -1, rows)
 
     def those_of(self, scores: Counts, node_ids: Iterable[str]) -> Mapping[str, float]:
         """As `score_of`, of the scores of every row."""
@@ -398,32 +414,21 @@ class LexicalIndex:
 
     def holders(self, terms: Iterable[str], node_ids: Collection[str]) -> set[str]:
         """Those of these nodes that hold one of the terms."""
-        wanted, held = list(terms), set[str]()
+        wanted, ids, held = list(terms), list(node_ids), set[str]()
         for piece in self._pieces:
-            ids = [node_id for node_id in node_ids if node_id in piece.part.row]
-            rows = np.array([piece.part.row[node_id] for node_id in ids], dtype=np.int32)
+            rows = self._rows(piece, ids)
             found = np.zeros(len(ids), dtype=bool)
             for term in wanted:
                 holding = piece.part.holding(term)[0]
                 if len(holding):
-                    found |= holding[np.minimum(np.searchsorted(holding, rows), len(holding) - 1)] == rows
-            if piece.gone is not None:
-                found &= ~piece.gone[rows]
+                    found |= holding[np.minimum(holding.searchsorted(rows), len(holding) - 1)] == rows
             held.update(node_id for node_id, is_held in zip(ids, found.tolist(), strict=True) if is_held)
         return held
 
     def scores(self, terms: Terms) -> Counts:
         """BM25 of every row; 0 if no term matches, or the node is gone."""
         total = np.zeros(self._starts[-1], dtype=np.float32)
-        weights = terms if isinstance(terms, Mapping) else with_pairs(Counter(terms), terms)
-        for term, weight in weights.items():
-            paired = " " in term
-            if paired and self.parameters.pair_weight <= 0:
-                continue
-            found = [piece.part.holding(term) for piece in self._pieces]
-            df = sum(piece.left(rows) for piece, (rows, _) in zip(self._pieces, found, strict=True))
-            factor = np.float32(weight * (self.parameters.pair_weight if paired else 1.0) * self._idf(df))
-            norms = self._pair_norms if paired else self._norms
+        for factor, norms, found in self._weighted(terms):
             for start, (rows, counts) in zip(self._starts, found, strict=False):
                 if len(rows):
                     at = rows + start if start else rows
@@ -432,6 +437,18 @@ class LexicalIndex:
             if piece.gone is not None:
                 total[start : start + len(piece.part)][piece.gone] = 0.0
         return total
+
+    def _weighted(self, terms: Terms) -> Iterator[tuple[np.float32, Counts, list[tuple[Integers, Counts]]]]:
+        """Of each term that counts: its weight, the summand of each row, and by piece the rows that hold it."""
+        weights = terms if isinstance(terms, Mapping) else with_pairs(Counter(terms), terms)
+        for term, weight in weights.items():
+            paired = " " in term
+            if paired and self.parameters.pair_weight <= 0:
+                continue
+            found = [piece.part.holding(term) for piece in self._pieces]
+            df = sum(piece.left(rows) for piece, (rows, _) in zip(self._pieces, found, strict=True))
+            factor = np.float32(weight * (self.parameters.pair_weight if paired else 1.0) * self._idf(df))
+            yield factor, self._pair_norms if paired else self._norms, found
 
     def _idf(self, df: int) -> float:
         return float(np.log1p((self._count - df + 0.5) / (df + 0.5)))

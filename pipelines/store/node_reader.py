@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ from sqlalchemy import (
     Float,
     Integer,
     LargeBinary,
+    Select,
     String,
     Subquery,
     Table,
     Text,
     and_,
+    bindparam,
     case,
     cast,
     delete,
@@ -234,21 +237,8 @@ class NodeReader(PGVectorStore):
                 return self.fetch(node_ids, filters=filters, audience=audience)
             found = self._kept.known(snapshot, node_ids)
             if missing := [node_id for node_id in node_ids if node_id not in found]:
-                # with their families, and the names and links of their documents
-                documents, family = tables.documents, tables.families.c
-                own_id, document_id = self._nodes.c.node_id, self._key("document_id")
-                own, others = (
-                    select(family.family).where(family.member == key).scalar_subquery() for key in (own_id, document_id)
-                )
-                statement = (
-                    self._select()
-                    .add_columns(own.label("own"), others.label("others"), documents.c.id, documents.c.name)
-                    .add_columns(documents.c.source_uri, *SHOWS_LINES)
-                    .outerjoin(documents, and_(documents.c.id == document_id, seen_by(audience)))
-                    .where(own_id == func.any(cast(missing, ARRAY(Text))))
-                )
                 with reading(self.engine, "fetching nodes") as connection:
-                    rows = connection.execute(statement).all()
+                    rows = connection.execute(_with_documents(self._nodes, audience), {"wanted": missing}).all()
                 fresh = {row.node_id: read_node(row) for row in rows}
                 families = {row.node_id: row.own or "" for row in rows}
                 families |= {fresh[row.node_id].metadata["document_id"]: row.others or "" for row in rows}
@@ -506,8 +496,30 @@ class NodeReader(PGVectorStore):
         key: ColumnElement[str] = self._nodes.c.metadata_[name].astext
         return key
 
-    def _select(self) -> Any:
-        return select(self._nodes.c.node_id, self._nodes.c.text, self._key("_node_content").label("content"))
+    def _select(self) -> Select[Any]:
+        return _stored(self._nodes)
+
+
+def _stored(nodes: Table) -> Select[Any]:
+    """What `read_node` reads."""
+    return select(nodes.c.node_id, nodes.c.text, nodes.c.metadata_["_node_content"].astext.label("content"))
+
+
+@cache
+def _with_documents(nodes: Table, audience: Audience) -> Select[Any]:
+    """The `wanted` nodes with their families, and the names and links of their documents; made once."""
+    documents, family = tables.documents, tables.families.c
+    document_id = nodes.c.metadata_["document_id"].astext
+    own, others = (
+        select(family.family).where(family.member == key).scalar_subquery() for key in (nodes.c.node_id, document_id)
+    )
+    return (
+        _stored(nodes)
+        .add_columns(own.label("own"), others.label("others"), documents.c.id, documents.c.name)
+        .add_columns(documents.c.source_uri, *SHOWS_LINES)
+        .outerjoin(documents, and_(documents.c.id == document_id, seen_by(audience)))
+        .where(nodes.c.node_id == func.any(bindparam("wanted", type_=ARRAY(Text))))
+    )
 
 
 def segment(node: BaseNode, mime: str) -> str:
