@@ -15,7 +15,6 @@ from sqlalchemy import Engine
 from config.prompts import HEADER, HEADER_VERSION
 from config.settings import HeaderSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError
-from pipelines.models.consult import consult
 from pipelines.observe import log_failure
 from pipelines.store.model_caches import HeaderKey, keep_header, read_headers, text_sha
 from pipelines.text import canonical, count_tokens, fold
@@ -188,6 +187,8 @@ class HeaderWriter:
         """Ask the model for a node's sentence and store it; True if there is one."""
         if self.breaker.is_open:
             return False
+        from pipelines.models.consult import consult  # its libraries take as long to import as half of the others
+
         self.rate.wait()
         place = f"header of node {node.metadata['ordinal']} of {document.name}"
         try:

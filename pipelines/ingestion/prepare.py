@@ -223,7 +223,7 @@ class PreparedDocument:
 
 
 def prepare(
-    task: Task, options: PrepareOptions, at: Callable[[str], None] = lambda stage: None
+    task: Task, options: PrepareOptions, at: Callable[[str], object] = lambda stage: None
 ) -> PreparedDocument | PreparationFailure:
     """Read, load, classify and parse a document; whatever goes wrong is a PreparationFailure, never an exception.
 

@@ -1,10 +1,11 @@
 """WORKER: a separate interpreter that prepares documents one by one until its parent ends.
 
-It is started as `python -m pipelines.ingestion.worker LINK LIFELINE` (see workers.py), two file descriptors. Over LINK
-come pickled (Task, PrepareOptions, or None for those that came last) and go ("stage", name) when a stage begins,
+It is started as `python -m pipelines.ingestion.worker LINK LIFELINE STAGE` (see workers.py), three file descriptors.
+Over LINK come pickled (Task, PrepareOptions, or None for those that came last) and go ("ready",) once,
 ("log", level, event, fields), and, last of each task, ("done", pickled PreparedDocument | Failure, whether the worker
 stays). What a library prints cannot get between them. Nothing ever comes over LIFELINE: when the parent ends, the
-system closes it and ends the worker, whatever code it is running.
+system closes it and ends the worker, whatever code it is running. STAGE is a file that holds the name of the stage that
+a task has reached, which the parent reads where no result comes: a message would wake it for each.
 """
 
 import contextlib
@@ -18,7 +19,6 @@ import select
 import signal
 import sys
 from collections.abc import Callable
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pipelines.ingestion.prepare import PrepareOptions, Task
 
+STAGE_BYTES = 5  # of the longest name of a stage
 MAX_RESULT_BYTES = 256_000_000  # of a pickled result
 _MAX_FILE_BYTES = 2**30  # of a file that it writes, what it prints included
 _IDLE_SECONDS = 300.0
@@ -64,7 +65,7 @@ class WorkerPipe(logging.Handler):
         self.send("log", record.levelname.lower(), record.getMessage(), fields)
 
 
-def main(descriptor: int, lifeline: int) -> None:
+def main(descriptor: int, lifeline: int, stage: int) -> None:
     """Prepare the documents that arrive over the link until it closes."""
     _die_with_parent(lifeline)
     _configure_process()
@@ -77,17 +78,18 @@ def main(descriptor: int, lifeline: int) -> None:
     from pipelines.text import count_tokens
 
     count_tokens("warm")
+    link.send("ready")
     options: PrepareOptions | None = None
     while job := link.next():
         task, options = job[0], job[1] or options
         assert options is not None
-        payload, stays = answer(task, options, partial(link.send, "stage"))
+        payload, stays = answer(task, options, lambda name: os.pwrite(stage, name.ljust(STAGE_BYTES).encode(), 0))
         link.send("done", payload, stays)
         if not stays:
             return
 
 
-def answer(task: "Task", options: "PrepareOptions", at: Callable[[str], None]) -> tuple[bytes, bool]:
+def answer(task: "Task", options: "PrepareOptions", at: Callable[[str], object]) -> tuple[bytes, bool]:
     """Prepare a document; return the pickled result, and whether there is memory for another document.
 
     `at` is called with each stage.
@@ -150,4 +152,4 @@ def _memory_in_use() -> int:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*map(int, sys.argv[1:]))

@@ -31,6 +31,7 @@ from pipelines.ingestion.prepare import (
     out_of_time,
     prepare,
 )
+from pipelines.ingestion.worker import STAGE_BYTES
 from pipelines.observe import log
 
 COMMAND = (sys.executable, "-P", "-m", "pipelines.ingestion.worker")
@@ -76,11 +77,12 @@ class Worker:
         ours, theirs = socket.socketpair()
         watched, self._lifeline = os.pipe()
         self._connection: Connection = Connection(ours.detach())
-        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - `_release` closes it
+        # `_release` closes both
+        self._printed, self._reached = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._sent_options: PrepareOptions | None = None
-        self._stage = ""  # that the document has reached
+        self._is_ready = False  # once it has imported what every document needs
         self.output, self.closed, self.killed = "", False, False
-        given = (theirs.fileno(), watched)
+        given = (theirs.fileno(), watched, self._reached.fileno())
         try:
             self._process = subprocess.Popen(
                 [*command, *map(str, given)], env=environment(os.environ), cwd="/", stdin=subprocess.DEVNULL,
@@ -100,36 +102,42 @@ class Worker:
         """True while the process is running."""
         return self._process.poll() is None
 
+    @property
+    def _stage(self) -> str:
+        """The stage that the document has reached; empty where it was not begun."""
+        return os.pread(self._reached.fileno(), STAGE_BYTES, 0).decode().strip()
+
     def prepare(self, task: Task, options: PrepareOptions) -> bytes | PreparationFailure | None:
         """The pickled PreparedDocument, or why there is none; None if the worker did not begin.
 
         A worker that takes too long is stopped. Afterwards the worker may be closed.
         """
-        name, seconds, self._stage = task.step.item.name, options.limits.document_seconds, ""
+        name, seconds = task.step.item.name, options.limits.document_seconds
+        os.ftruncate(self._reached.fileno(), 0)
         try:
             self._connection.send((task, None if self._sent_options == options else options))
             self._sent_options = options
             return self._receive_result(seconds)
         except TimeoutError:
+            stage = self._stage
             self.close()
-            return out_of_time(self._stage, name, seconds) if self._stage else None
+            return out_of_time(stage, name, seconds) if stage else None
         except (EOFError, OSError):
-            code = self.close(_END_SECONDS)
-            return crashed(self._stage, name, code, self.output) if self._stage else None
+            stage, code = self._stage, self.close(_END_SECONDS)
+            return crashed(stage, name, code, self.output) if stage else None
 
     def _receive_result(self, seconds: float) -> bytes:
         """Wait for the result of the document; log what the worker logs meanwhile.
 
         Raises:
-            TimeoutError: If the worker does not begin, or takes longer than so many seconds once it began.
+            TimeoutError: If the worker does not get ready, or takes longer than so many seconds once it is.
             EOFError: If the worker is gone.
         """
-        until = time.monotonic() + _START_SECONDS
+        until = time.monotonic() + (seconds if self._is_ready else _START_SECONDS)
         while self._connection.poll(max(until - time.monotonic(), 0.0)):
             match self._connection.recv():
-                case ("stage", str(stage)):
-                    until = until if self._stage else time.monotonic() + seconds
-                    self._stage = stage
+                case ("ready",):
+                    self._is_ready, until = True, time.monotonic() + seconds
                 case ("log", level, event, fields):
                     log(level, event, **fields)
                 case ("done", bytes(payload), stays):
@@ -173,6 +181,7 @@ class Worker:
             self.closed = True
             self._connection.close()
             self._printed.close()
+            self._reached.close()
             os.close(self._lifeline)
 
 
