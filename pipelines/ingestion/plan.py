@@ -17,6 +17,7 @@ from pipelines.ingestion.sources.base import Remark
 from pipelines.store.documents import StoredDocument
 from pipelines.store.fetch_cache import normalised_source
 from pipelines.store.originals import path_of
+from pipelines.store.read_snapshot import Mark
 from pipelines.store.runs import FailedDocument
 from pipelines.types import SourceItem
 
@@ -101,6 +102,7 @@ class Plan:
         empty: The sources that hold nothing that can be ingested.
         undoes: The run that the steps undo.
         overrides: What the caller states of every document.
+        known: What was stored when it was made, and, if that is every document, the state of the corpus then.
     """
 
     steps: tuple[Step, ...]
@@ -113,6 +115,7 @@ class Plan:
     empty: tuple[str, ...] = ()
     undoes: int | None = None
     overrides: Overrides = NOTHING_STATED
+    known: tuple[Sequence[StoredDocument], Mark | None] = field(default=((), None), compare=False, repr=False)
 
     @property
     def is_idle(self) -> bool:

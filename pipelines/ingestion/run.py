@@ -124,6 +124,7 @@ class Ingestion:
             ServiceUnavailable: If the database cannot be reached.
         """
         began, options, stated = time.perf_counter(), self.options, self.stated_collection(overrides)
+        mark = None if stated else self.store.mark()
         collection, known = overrides.collection or self.settings.collection, self.known(stated or None)
         with reading(self.database.engine, "reading what failed") as connection:
             failed = current_failures(connection, stated or None)
@@ -151,7 +152,7 @@ class Ingestion:
                 last_listed=recall_listings(self.settings.home, collection),
             )
             plan = make_plan(listings, known, terms)
-        return replace(plan, overrides=overrides, seconds=time.perf_counter() - began)
+        return replace(plan, overrides=overrides, seconds=time.perf_counter() - began, known=(known, mark))
 
     def every_source(self, known: Sequence[StoredDocument]) -> Sequence[str]:
         """The sources of the settings, and those that stored documents came from, each once."""
@@ -198,7 +199,7 @@ class Ingestion:
                 on_run(run_id)
             if plan.settled and not self.stop.is_set():  # stopped: what fails instead would not be logged
                 settle_failures(self.database.engine, run_id, plan.settled)
-            known = {document.id: document for document in self.known()}
+            known = {document.id: document for document in self._known_now(plan)}
             steps, tasks = dict(enumerate(plan.steps)), self.tasks(plan, known)
             run = PlanExecution(self.pipeline, run_id, steps, tasks, known)
             set_vector_index_aside(self.database.engine, self.store.table, len(tasks))
@@ -263,6 +264,16 @@ class Ingestion:
         """The stored documents with their state in this model's node table; of every collection unless one is named."""
         with reading(self.database.engine, "planning") as connection:
             return document_rows.stored_documents(connection, self.store.table, collection=collection)
+
+    def _known_now(self, plan: Plan) -> list[StoredDocument]:
+        """What is stored now: what a plan knows, with what changed since; all is read where that is not known."""
+        known, mark = plan.known
+        changed = self.store.changed_since(mark) if mark else None
+        if changed is None:
+            return self.known()
+        with reading(self.database.engine, "reading what changed since the plan") as connection:
+            fresh = document_rows.stored_documents(connection, self.store.table, ids=changed)
+        return [*(each for each in known if each.id not in changed), *fresh]
 
     def remove(self, document_ids: Sequence[str], failures: Sequence[FailedDocument] = ()) -> IngestReport:
         """Remove these documents as a run of its own that can be rolled back; mark these failures as resolved."""
