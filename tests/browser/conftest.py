@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -125,7 +125,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     """A profile of the browser, which keeps Streamlit's scripts from one page to the next."""
-    context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+    context = browser.new_context(reduced_motion="reduce")
     context.add_init_script(STILL)
     yield context
     context.close()
@@ -133,19 +133,31 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(profile: BrowserContext, live_chat: LiveChat) -> Iterator[Page]:
-    """The chat for a reader whom it does not know; fails when the page asks anyone else or a script breaks."""
-    opened = profile.new_page()
+    """The chat for a reader whom it does not know; fails when the page asks anyone else or a script breaks.
+
+    All tests have the same tab: in a new one another process compiles Streamlit's scripts.
+    """
+    opened = profile.pages[0] if profile.pages else profile.new_page()
     opened.goto(f"{live_chat.url}/_stcore/health")
     opened.evaluate("localStorage.clear(); sessionStorage.clear()")
     profile.clear_cookies()
     opened.set_default_timeout(20_000)
+    opened.set_viewport_size({"width": 1280, "height": 860})
+    opened.emulate_media(color_scheme="null")
+    opened.mouse.move(0, 0)
     asked, broken = [], []
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.on("pageerror", lambda error: broken.append(str(error)))
-    opened.on("dialog", lambda dialog: (broken.append(dialog.message), dialog.dismiss()))
+    listeners: dict[Any, Callable[[Any], object]] = {
+        "request": lambda request: asked.append(request.url),
+        "pageerror": lambda error: broken.append(str(error)),
+        "dialog": lambda dialog: (broken.append(dialog.message), dialog.dismiss()),
+    }
+    for event, listener in listeners.items():
+        opened.on(event, listener)
     opened.goto(live_chat.url)
     yield opened
-    for each in profile.pages:
+    for event, listener in listeners.items():
+        opened.remove_listener(event, listener)
+    for each in profile.pages[1:]:
         each.close()
     profile.clear_permissions()
     elsewhere = [url for url in asked if not url.startswith((live_chat.url, "data:", "blob:"))]

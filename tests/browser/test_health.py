@@ -1,21 +1,16 @@
 """Health in a real browser: checks, figures, and a language model that is tried, at two widths without a fault."""
 
-from typing import Any
-
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.test_accessibility import NOTHING, findings_in_both_themes
 from tests.fake_openai import FakeOpenAI
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_checks_are_made_and_a_model_is_tried_before_anything_is_written(page: Page, theme: Any) -> None:
-    page.emulate_media(color_scheme=theme)
+def test_checks_are_made_and_a_model_is_tried_before_anything_is_written(page: Page) -> None:
     page.get_by_role("link", name="Health").click()
     expect(page.get_by_text("checks are well")).to_be_visible()
     expect(page.get_by_role("button", name="Look again")).to_be_visible()
-    assert findings(page) == []
+    assert findings_in_both_themes(page) == NOTHING
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     page.get_by_text("Another server").click()

@@ -6,13 +6,12 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Serve, serving
-from tests.browser.test_accessibility import findings
+from tests.browser.test_accessibility import NOTHING, findings_in_both_themes
 from tests.browser.test_chat import _ask as ask
 from tests.conftest import MakeSettings
 
@@ -48,19 +47,14 @@ def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve
     page.set_default_timeout(30_000)
     page.goto(f"{url}/persona")
     page.get_by_label("Name").fill("Ruth Aldous")
-    themes: list[Any] = ["light", "dark"]
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        assert findings(page) == []
+    assert findings_in_both_themes(page) == NOTHING
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     page.goto(url)
     expect(page.get_by_role("heading", name="Ask about Ruth Aldous")).to_be_visible()
     assert page.title() == "Ruth Aldous"
     ask(page, "Who built the anagama kiln?")
-    for theme in themes:
-        page.emulate_media(color_scheme=theme)
-        assert findings(page) == []
+    assert findings_in_both_themes(page) == NOTHING
     page.close()
 
 
