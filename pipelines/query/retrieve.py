@@ -168,7 +168,7 @@ class NodesInMemory:
         self._passing = {node_id for node_id in self._nodes if passes(node_id)}
         words = ((node, " ".join(node_terms(node.get_content(MetadataMode.EMBED)))) for node in nodes)
         segments = [Segment(node.node_id, node.ref_doc_id or node.node_id, terms) for node, terms in words]
-        self._index = LexicalIndex.build(segments, BM25Parameters())
+        self._index = LexicalIndex.build(sorted(segments, key=lambda each: each.document_id), BM25Parameters())
 
     def current(self, audience: Audience) -> LexicalIndex:
         """The index."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +51,26 @@ class Postings:
             counts.astype(np.float32),
             np.bincount(rows, minlength=nodes).astype(np.int32),
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Postings"]) -> "Postings":
+        """The postings of the nodes of all parts, whose rows follow one another."""
+        if len(parts) == 1:
+            return parts[0]
+        keys = np.unique(np.concatenate([part.keys for part in parts]))
+        sizes = np.zeros(len(keys), np.int64)
+        for part in parts:
+            sizes[keys.searchsorted(part.keys)] += np.diff(part.starts)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+        filled, before = starts[:-1].copy(), 0
+        for part in parts:
+            places, own = keys.searchsorted(part.keys), np.diff(part.starts)
+            into = np.arange(len(part.rows)) + np.repeat(filled[places] - part.starts[:-1], own)
+            rows[into], counts[into] = part.rows + np.int32(before), part.counts
+            filled[places] += own
+            before += len(part.lengths)
+        return cls(keys, starts, rows, counts, np.concatenate([part.lengths for part in parts]))
 
     def of(self, key: int) -> tuple[Integers, Counts]:
         """The rows of the nodes with a key, and its counts; empty for an unknown key."""
@@ -100,6 +120,7 @@ def pairs_of(nodes: Sequence[Sequence[Sequence[int]]]) -> tuple[Integers, Intege
 
 
 FORMAT = 3  # of a saved part
+_COUNTED = 20_000  # nodes whose terms are counted at a time
 
 
 class Segment(NamedTuple):
@@ -130,28 +151,36 @@ class IndexPart:
 
     @classmethod
     def build(cls, segments: Iterable[Segment], *, header_weight: int, pairs: bool) -> "IndexPart":
-        """Index these nodes; a term of the header counts `header_weight` times.
+        """Index these nodes, those of a document adjacent; a term of the header counts `header_weight` times.
 
-        Nodes without terms can never be found and are left out.
+        Nodes without terms can never be found and are left out. The nodes are read once, and not held: their terms are
+        counted for 20,000 at a time.
         """
-        ordered = sorted(segments, key=lambda segment: (segment.document_id, segment.node_id))
-        parts = ((segment, segment.terms.rpartition("\t")) for segment in ordered)
-        split = [(segment, (header.split(), body.split())) for segment, (header, _, body) in parts]
-        kept = [(segment, fields) for segment, fields in split if any(fields)]
+        ids: list[str] = []
+        sizes: Counter[str] = Counter()
         vocabulary: dict[str, int] = {}
-        numbered = [
-            [[vocabulary.setdefault(term, len(vocabulary)) for term in field] for field in fields] for _, fields in kept
-        ]
-        counted = [header * header_weight + body for header, body in numbered]
-        rows = np.repeat(np.arange(len(counted)), [len(terms) for terms in counted])
-        keys = np.fromiter((term for terms in counted for term in terms), np.int64, count=len(rows))
-        return cls(
-            [segment.node_id for segment, _ in kept],
-            _spans(Counter(segment.document_id for segment, _ in kept)),
-            vocabulary,
-            Postings.build(keys, rows, len(kept)),
-            Postings.build(*pairs_of(numbered), len(kept)) if pairs else None,
-        )
+        terms, paired = [], []
+        left = iter(segments)
+        while some := list(islice(left, _COUNTED)):
+            parts = ((segment, segment.terms.rpartition("\t")) for segment in some)
+            split = [(segment, (header.split(), body.split())) for segment, (header, _, body) in parts]
+            kept = [(segment, fields) for segment, fields in split if any(fields)]
+            ids += [segment.node_id for segment, _ in kept]
+            sizes.update(segment.document_id for segment, _ in kept)
+            numbered = [
+                [[vocabulary.setdefault(term, len(vocabulary)) for term in field] for field in fields]
+                for _, fields in kept
+            ]
+            counted = [header * header_weight + body for header, body in numbered]
+            rows = np.repeat(np.arange(len(counted)), [len(numbers) for numbers in counted])
+            keys = np.fromiter(chain.from_iterable(counted), np.int64, count=len(rows))
+            terms.append(Postings.build(keys, rows, len(kept)))
+            if pairs:
+                paired.append(Postings.build(*pairs_of(numbered), len(kept)))
+        nothing = np.zeros(0, np.int64)
+        joined = Postings.joined(terms or [Postings.build(nothing, nothing, 0)])
+        together = Postings.joined(paired or [Postings.build(nothing, nothing, 0)]) if pairs else None
+        return cls(ids, _spans(sizes), vocabulary, joined, together)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -290,7 +319,7 @@ class LexicalIndex:
 
     @classmethod
     def build(cls, segments: Iterable[Segment], parameters: BM25Parameters, mark: Mark = _NOWHERE) -> "LexicalIndex":
-        """Index these nodes; those without terms can never be found and are left out."""
+        """Index these nodes, those of a document adjacent; those without terms can never be found and are left out."""
         part = IndexPart.build(segments, header_weight=parameters.header_weight, pairs=parameters.pair_weight > 0)
         return cls(mark, mark, [_Piece(part)], parameters)
 

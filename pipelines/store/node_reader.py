@@ -19,9 +19,11 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Executable,
     Float,
     Integer,
     LargeBinary,
+    Row,
     Select,
     String,
     Subquery,
@@ -70,7 +72,7 @@ from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
 _KEPT_NODES, _KEPT_ROWS, _KEPT_CHANGES = 4_000, 20_000, 100_000
-_READ_AT_ONCE = 5_000  # vectors
+_READ_AT_ONCE = 5_000  # rows
 
 
 class NodeReader(PGVectorStore):
@@ -321,27 +323,33 @@ class NodeReader(PGVectorStore):
         statement = self._select().where(*chosen).order_by(place)
         return [read_node(row) for row in read_rows(self.engine, "fetching neighbours", statement)]
 
-    def segments(self, audience: Audience, documents: Collection[str] | None = None) -> list[Segment]:
-        """The segments of an audience's nodes, or of those of these documents, ordered by node id.
+    def segments(self, audience: Audience, documents: Collection[str] | None = None) -> Iterator[Segment]:
+        """The segments of an audience's nodes, or of those of these documents, ordered by document and node id.
 
-        Nodes that were tokenised by older rules are tokenised again.
+        They are read a few thousand at a time; nodes that were tokenised by older rules are tokenised again.
         """
         if documents is not None and not documents:
-            return []
+            return
         stored, nodes = tables.lexical_segments.c, self._nodes.c
         statement = (
             select(stored.node_id, stored.document_id, stored.tokens, stored.tokeniser)
             .join(self._nodes, nodes.node_id == stored.node_id)
             .where(stored.node_table == self.table, self.visible(Filters(), audience))
-            .order_by(stored.node_id)
+            .order_by(stored.document_id, stored.node_id)
         )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        found = read_rows(self.engine, "reading the lexical segments", statement)
-        stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
-        fresh = self.fetch(stale, filters=Filters(), audience="owner")
-        again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
-        return [Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens)) for row in found]
+        for found in self._in_turn("reading the lexical segments", statement):
+            stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
+            fresh = self.fetch(stale, filters=Filters(), audience="owner")
+            again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
+            for row in found:
+                yield Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens))
+
+    def _in_turn(self, doing: str, statement: Executable) -> Iterator[Sequence[Row[Any]]]:
+        """The rows of a statement, a few thousand at a time."""
+        with reading(self.engine, doing) as connection:
+            yield from connection.execute(statement, execution_options={"yield_per": _READ_AT_ONCE}).partitions()
 
     def windows(self, audience: Audience, documents: Collection[str] | None = None) -> Iterator[Window]:
         """The vectors of an audience's nodes, or of those of these documents, ordered by node id and place.
@@ -363,9 +371,8 @@ class NodeReader(PGVectorStore):
             )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        with reading(self.engine, "reading vectors") as connection:
-            for row in connection.execute(statement, execution_options={"yield_per": _READ_AT_ONCE}):
-                yield Window(*row)
+        for found in self._in_turn("reading vectors", statement):
+            yield from (Window(*row) for row in found)
 
     def count_windows(self, most: int) -> int:
         """The number of stored vectors, or of a small table how many it can hold at most; of more than `most` the

@@ -3,12 +3,15 @@
     python -m tests.bench.growth ../blog_18f ../readmes --nodes 100000 --picture docs/pictures/growth.svg
 
 The vectors are perturbed ones of a corpus of `tests.bench.search`, under an HNSW index that examines as many of them
-as a search would; recall@10 is against exact search. The BM25 index is that of nodes of the corpus, up to all.
+as a search would; recall@10 is against exact search. The BM25 index is that of nodes of the corpus; of more than it
+has, copies of them in which each third word is another.
 """
 
+import resource
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +20,7 @@ from config.settings import get_settings
 from pipelines.query.engine import QueryEngine
 from pipelines.query.question.language import question_terms
 from pipelines.store.index_snapshots import examined
-from pipelines.store.lexical_index import LexicalIndex, with_pairs
+from pipelines.store.lexical_index import LexicalIndex, Segment, with_pairs
 from tests.bench import arguments, show
 from tests.bench.capacity import measure_index, perturbed
 from tests.bench.search import TOPICS, corpus_engine, questions
@@ -36,10 +39,9 @@ def dense(engine: QueryEngine, size: int) -> dict[str, float]:
 
 
 def sparse(engine: QueryEngine, size: int, asked: Sequence[str]) -> dict[str, float]:
-    """Of a BM25 index over so many nodes: seconds of building, bytes a node in its files, milliseconds."""
-    segments = sorted(engine.store.segments("owner"))[:size]
+    """Of a BM25 index over so many nodes: seconds of building, the process's memory, bytes a node, milliseconds."""
     began = time.perf_counter()
-    index = LexicalIndex.build(segments, engine.indexes.parameters)
+    index = LexicalIndex.build(islice(copied([*engine.store.segments("owner")]), size), engine.indexes.parameters)
     built = time.perf_counter() - began
     with tempfile.TemporaryDirectory() as folder:
         index.save(Path(folder) / "index")
@@ -51,7 +53,23 @@ def sparse(engine: QueryEngine, size: int, asked: Sequence[str]) -> dict[str, fl
         index.best(index.scores(with_pairs(dict.fromkeys(terms, 1.0), terms)), _K)
         spent.append(1000 * (time.perf_counter() - began))
     p50, p95 = np.percentile(spent, (50, 95)).tolist()
-    return {"seconds": built, "bytes": size_on_disk / len(segments), "p50": p50, "p95": p95}
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"seconds": built, "most_megabytes": most, "bytes": size_on_disk / len(index), "p50": p50, "p95": p95}
+
+
+def copied(segments: Sequence[Segment]) -> Iterator[Segment]:
+    """These nodes, then without end copies of them in which each third word is one of another node."""
+    yield from segments
+    chance = np.random.default_rng(7)
+    words = " ".join(each.terms.replace("\t", " ") for each in segments[:_SAMPLE]).split()
+    for number in count(1):
+        for segment in segments:
+            header, _, body = segment.terms.rpartition("\t")
+            held = body.split()
+            for place in range(number % 3, len(held), 3):
+                held[place] = words[chance.integers(len(words))]
+            document = f"{segment.document_id}.{number}"
+            yield Segment(f"{segment.node_id}.{number}", document, f"{header}\t{' '.join(held)}")
 
 
 def picture(lines: dict[str, list[tuple[int, float]]]) -> str:
@@ -93,11 +111,12 @@ if __name__ == "__main__":
     parser.add_argument("sources", nargs="+", help="files and folders whose text the corpus is made of")
     parser.add_argument("--nodes", type=int, default=10_000, help="of the corpus (default: 10000)")
     parser.add_argument("--vectors", type=int, default=1_000_000, help="at most (default: 1000000)")
+    parser.add_argument("--words", type=int, default=1_000_000, help="nodes of the BM25 index, at most (1000000)")
     parser.add_argument("--picture", type=Path, help="where to write an SVG")
     given = parser.parse_args()
     engine = corpus_engine(get_settings(), given.sources, given.nodes)
     vectors = {size: dense(engine, size) for size in _SIZES if size <= given.vectors}
-    words = {size: sparse(engine, size, questions(TOPICS)) for size in _SIZES if size <= given.nodes}
+    words = {size: sparse(engine, size, questions(TOPICS)) for size in _SIZES if size <= given.words}
     if given.picture:
         lines = {"vectors (HNSW)": vectors, "words (BM25)": words}
         drawn = picture({name: [(size, each["p95"]) for size, each in of.items()] for name, of in lines.items()})

@@ -2,6 +2,7 @@
 
 import math
 import random
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.store import lexical_index
+from pipelines.store.index_files import checksums
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex, Segment, with_pairs
 from pipelines.store.read_snapshot import Mark
 from pipelines.store.tokens import tokenise
@@ -274,6 +277,17 @@ def test_after_any_edits_an_index_scores_as_a_new_one(
             Mark(version, version), changed, [segment for name in changed for segment in held.get(name, [])]
         )
         assert_same(index, [segment for nodes in held.values() for segment in nodes])
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(node, max_size=3)), st.integers(1, 5))
+def test_nodes_that_are_counted_a_few_at_a_time_make_the_same_files(held: dict[str, list[str]], at_once: int) -> None:
+    rows = [row for document in sorted(held) for row in nodes_of(document, held[document])]
+    with tempfile.TemporaryDirectory() as folder:
+        LexicalIndex.build(rows, PARAMETERS, MARK).save(Path(folder) / "whole")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lexical_index, "_COUNTED", at_once)
+            LexicalIndex.build(iter(rows), PARAMETERS, MARK).save(Path(folder) / "parts")
+        assert checksums(Path(folder) / "parts") == checksums(Path(folder) / "whole")
 
 
 def test_many_small_steps_leave_few_deltas_and_the_scores_of_one_build() -> None:
