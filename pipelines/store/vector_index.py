@@ -235,7 +235,7 @@ class VectorIndex:
     def some(self, limit: int) -> NDArray[np.float32]:
         """At most `limit` vectors, (n, d), by node id: the sample that `NodeReader.some_vectors` draws."""
         found = [self._vectors_of(node_id) for node_id in nsmallest(limit, self.ids)]
-        return np.concatenate([*found, np.zeros((0, self.saved.vectors.shape[1]), np.float32)])[:limit]
+        return np.concatenate(found or [self.saved.vectors[:0]])[:limit]
 
     def _vectors_of(self, node_id: str) -> NDArray[np.float32]:
         part = self.added if node_id in self.added.row else self.saved

@@ -81,6 +81,7 @@ def test_an_index_that_followed_changes_is_a_new_one_bit_for_bit(
     assert (stepped.mark, stepped.base_mark, sorted(stepped.ids)) == (Mark(2, 20), MARK, sorted(anew.ids))
     assert stepped.nearest(asked, 20) == anew.nearest(asked, 20)
     assert stepped.nearest(asked, 2, ids[::2]) == anew.nearest(asked, 2, ids[::2])
+    assert stepped.some(3).tolist() == anew.some(3).tolist()
     assert stepped.similarities([asked], [*ids, "gone"]) == anew.similarities([asked], ids)
 
 
