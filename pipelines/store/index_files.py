@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pipelines.store.read_snapshot import Mark
 
 Arrays = Mapping[str, NDArray[Any]]
+UNFINISHED = ".new-"  # begins the name of a folder that is being written
 _CHECKSUMS = "checksums.json"
 _FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since an index was saved
 
@@ -31,7 +32,7 @@ def save_index(folder: Path, mark: Mark, arrays: Arrays, content: Mapping[str, A
         OSError: If it cannot be written.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as scratch:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=UNFINISHED, ignore_cleanup_errors=True) as scratch:
         target = Path(scratch) / "index"
         target.mkdir()
         for name, array in arrays.items():

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipelines.errors import FootnoteError
 from pipelines.observe import log, log_failure
-from pipelines.store.index_files import checksums
+from pipelines.store.index_files import UNFINISHED, checksums
 from pipelines.store.lexical_index import BM25Parameters, LexicalIndex
 from pipelines.store.node_reader import NodeReader
 from pipelines.store.read_snapshot import Mark, ReadSnapshot
@@ -22,6 +23,7 @@ from pipelines.types import Audience, Filters
 
 _KEPT = 2  # snapshots of one shape: the newest, and one that another process may be reading
 _KEPT_IN_ALL = 12  # an evaluation uses many parameters
+_HOUR = 3_600.0  # seconds: a snapshot that was begun before is not being written any more
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError)  # errors of a damaged file
 IN_MEMORY = 100_000_000  # numbers of vectors, 400 MB: more are searched by the HNSW index
 # Stored vectors for each that HNSW examines: 800 of a million find .97 of the nearest ten, 100 .85.
@@ -226,12 +228,20 @@ class IndexSnapshots(ABC, Generic[Kept]):
             return None
 
     def _sweep(self, audience: Audience, keep: Path) -> None:
-        """Delete the oldest snapshots: beyond two of one shape, and beyond twelve of all shapes."""
+        """Delete the oldest snapshots, beyond two of one shape and twelve of all, and what killed processes left."""
         newest = sorted(self._folder.glob(f"{audience}-*"), key=lambda path: path.stat().st_mtime, reverse=True)
         shape = f"{audience}-{self._shape}-"
         old = [path for path in newest if path.name.startswith(shape)][_KEPT:]
-        for path in {*old, *newest[_KEPT_IN_ALL:]} - {keep}:
+        unfinished = filter(_is_left, self._folder.glob(f"{UNFINISHED}*"))
+        for path in {*old, *newest[_KEPT_IN_ALL:], *unfinished} - {keep}:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_left(unfinished: Path) -> bool:
+    try:
+        return unfinished.stat().st_mtime < time.time() - _HOUR
+    except OSError:  # another process has just finished it
+        return False
 
 
 class LexicalIndexes(IndexSnapshots[LexicalIndex]):

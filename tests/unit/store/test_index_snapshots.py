@@ -280,6 +280,16 @@ def test_snapshots_do_not_pile_up(tmp_path: Path) -> None:
     assert len(saved(tmp_path)) == 12
 
 
+def test_what_a_killed_process_left_is_swept_and_what_is_being_written_stays(tmp_path: Path) -> None:
+    left, written = (tmp_path / name / "index" for name in (".new-left", ".new-now"))
+    for folder in (left, written):
+        folder.mkdir(parents=True)
+        (folder / "vectors.npy").write_bytes(b"half")
+    os.utime(left.parent, (0, 0))
+    indexes(tmp_path, FakeCorpus(a="go")).refresh("owner")
+    assert (left.parent.exists(), written.exists()) == (False, True)
+
+
 def test_each_audience_has_an_index_of_its_own(tmp_path: Path) -> None:
     corpus = FakeCorpus(a="go")
     held = indexes(tmp_path, corpus)
