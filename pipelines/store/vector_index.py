@@ -20,7 +20,8 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 
 _ALL_COMPARED = 16_000_000  # numbers of vectors; of more, those are compared whose signs are nearest
-_NEAREST_SIGNS = 2_000  # windows of these
+_NEAREST_SIGNS = 2_000  # windows of these, and 20 for each node that is asked for
+_FOR_EACH = 20
 _READ_AT_ONCE = 5_000  # windows
 
 
@@ -210,7 +211,8 @@ class VectorIndex:
         """The k nodes nearest to a vector with their cosine similarities (-1..1), best first, ties by id.
 
         Only `allowed` nodes, if given. Up to 16 million numbers all are compared, so that none is missed. Of more, the
-        nodes of the 2,000 windows whose signs differ least from the vector's: .998 of the nearest ten of 100,000 nodes.
+        nodes of the 2,000 windows, or 20 k, whose signs differ least from the vector's: .998 of the nearest ten of
+        100,000 nodes.
         """
         asked, parts = _unit(vector), self._parts
         if allowed is not None:
@@ -219,7 +221,7 @@ class VectorIndex:
             chosen = [np.flatnonzero(left) for _, left in parts]
             found = [part.similarities(asked)[rows] for (part, _), rows in zip(parts, chosen, strict=True)]
         else:
-            chosen = _likely(asked, parts)
+            chosen = _likely(asked, parts, max(_NEAREST_SIGNS, _FOR_EACH * k))
             found = [part.similarities(asked, rows) for (part, _), rows in zip(parts, chosen, strict=True)]
         scores = np.concatenate([*found, np.zeros(0, np.float32)])
         if not (take := min(k, len(scores))):
@@ -256,15 +258,15 @@ class VectorIndex:
         ]
 
 
-def _likely(asked: NDArray[np.float32], parts: Sequence[tuple[VectorPart, Mask]]) -> list[Rows]:
-    """The rows of each part, of those left, whose windows have the signs nearest to a vector's.
+def _likely(asked: NDArray[np.float32], parts: Sequence[tuple[VectorPart, Mask]], count: int) -> list[Rows]:
+    """The rows of each part, of those left, that have one of the `count` windows with the signs nearest to a vector's.
 
     Source: Charikar, STOC 2002, doi:10.1145/509907.509965 (the angle of two vectors by the share of equal signs).
     """
     signs = _signs(asked[None])[0]
     differing = [np.where(left[part.of_window], part.differing(signs), _FAR) for part, left in parts]
     together = np.concatenate(differing)
-    most = np.partition(together, _NEAREST_SIGNS)[_NEAREST_SIGNS] if len(together) > _NEAREST_SIGNS else _FAR
+    most = np.partition(together, count)[count] if len(together) > count else _FAR
     return [
         np.unique(part.of_window[(own <= most) & (own < _FAR)]).astype(np.int64)
         for (part, _), own in zip(parts, differing, strict=True)

@@ -67,6 +67,8 @@ def test_of_many_vectors_those_with_near_signs_are_compared(monkeypatch: pytest.
     again = index.stepped(Mark(2, 20), {"007", "120"}, [window for window in held if window.document_id == "120"])
     left = VectorIndex.build([window for window in held if window.document_id != "007"], Mark(2, 20))
     assert [again.nearest(each, 10) for each in questions] == [left.nearest(each, 10) for each in questions]
+    assert len(index.nearest(questions[0], 1_500)) == 1_500  # more are compared where more are asked for
+    monkeypatch.setattr(vector_index, "_FOR_EACH", 0)
     assert len(index.nearest(questions[0], 3_000)) < 1_000  # so few were compared
 
 
