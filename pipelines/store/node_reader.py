@@ -335,7 +335,7 @@ class NodeReader(PGVectorStore):
             select(stored.node_id, stored.document_id, stored.tokens, stored.tokeniser)
             .join(self._nodes, nodes.node_id == stored.node_id)
             .where(stored.node_table == self.table, self.visible(Filters(), audience))
-            .order_by(stored.document_id, stored.node_id)
+            .order_by(stored.document_id.collate("C"), stored.node_id.collate("C"))
         )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))

@@ -100,9 +100,8 @@ def picture(lines: dict[str, list[tuple[int, float]]]) -> str:
             'stroke-width="2"/>'
         )
         drawn += [f'<circle cx="{x}" cy="{y}" r="3" fill="{color}"/>' for x, y in points]
-        x, y = points[-1]
-        shift, anchor = (0, "end") if x > _WIDTH - 3 * _EDGE else (8, "start")
-        drawn.append(f'<text x="{x + shift}" y="{y - 8}" text-anchor="{anchor}" fill="{color}">{name}</text>')
+        x, y = points[len(points) // 3]  # right of it the lines may meet
+        drawn.append(f'<text x="{x}" y="{y - 14}" text-anchor="middle" fill="{color}">{name}</text>')
     return "\n".join([*drawn, "</svg>", ""])
 
 
