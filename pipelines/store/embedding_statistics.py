@@ -1,6 +1,7 @@
 """Whitening: the mean and the variances of a corpus's vectors, taken out of a question's vector before the search."""
 
 import io
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -85,24 +86,28 @@ def saved_statistics(
     """The statistics of the nodes that this audience may see at a mark of the corpus; None if there are none.
 
     They are measured on a sample, and saved in the folder for other processes; a file that cannot be read or written
-    means that they are measured again.
+    means that they are measured again. They stay while the sample does, as it most often does in a large corpus.
     """
-    path, now = folder / f"space-{audience}.npz", mark()
+    path, now, sampled, statistics = folder / f"space-{audience}.npz", mark(), -1, None
     try:
         if path.exists():
             with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+                statistics = EmbeddingStatistics(saved["mean"], saved["directions"], saved["variances"])
                 if now == Mark(*saved["mark"].tolist()):
-                    return EmbeddingStatistics(saved["mean"], saved["directions"], saved["variances"])
+                    return statistics
+                sampled = int(saved.get("sampled", -1))
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         log_failure("vector space unreadable, measuring it again", error, path=str(path))
     vectors = sample(audience, SAMPLE)
     if not len(vectors):
         return None
-    statistics, content = measure_statistics(vectors), io.BytesIO()
-    np.savez(content, mark=now, **asdict(statistics))
+    checksum, content = zlib.crc32(np.ascontiguousarray(vectors).data), io.BytesIO()
+    if statistics is None or checksum != sampled:
+        statistics = measure_statistics(vectors)
+        log("info", "vector space measured", audience=audience, vectors=len(vectors))
+    np.savez(content, mark=now, sampled=checksum, **asdict(statistics))
     try:
         write_whole(path, content.getvalue())
     except OSError as error:
         log_failure("vector space not kept", error, path=str(path))
-    log("info", "vector space measured", audience=audience, vectors=len(vectors))
     return statistics

@@ -78,6 +78,19 @@ def test_statistics_are_measured_once_a_version_and_saved_on_disk(tmp_path) -> N
     assert held.measured == 1
 
 
+def test_statistics_stay_while_the_sample_does_and_are_saved_for_the_present_state(tmp_path: Path) -> None:
+    held = Corpus()
+    before = held.spaces(tmp_path)()
+    with np.load(tmp_path / "space-owner.npz") as file:
+        other = {**file, "mean": file["mean"] + 1}
+    np.savez(tmp_path / "space-owner.npz", **other)  # tells what was read from what would be measured
+    held.mark = Mark(2, 20)
+    after = held.spaces(tmp_path)()
+    assert np.array_equal(after.mean, before.mean + 1)
+    with np.load(tmp_path / "space-owner.npz") as file:
+        assert Mark(*file["mark"].tolist()) == held.mark
+
+
 @pytest.mark.parametrize("later", [Mark(2, 20), Mark(1, 20)], ids=["a change", "a backup of before was restored"])
 def test_a_corpus_that_was_swapped_for_another_of_the_same_size_is_measured_again(tmp_path, later: Mark) -> None:
     held = Corpus()
