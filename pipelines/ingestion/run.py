@@ -266,7 +266,7 @@ class Ingestion:
             return document_rows.stored_documents(connection, self.store.table, collection=collection)
 
     def _known_now(self, plan: Plan) -> list[StoredDocument]:
-        """What is stored now: what a plan knows, with what changed since; all is read where that is not known."""
+        """The documents of a plan with what changed since; all are read where that is not known."""
         known, mark = plan.known
         changed = self.store.changed_since(mark) if mark else None
         if changed is None:

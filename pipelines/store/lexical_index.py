@@ -292,6 +292,12 @@ class _Piece:
         return int(postings.lengths.sum() if self.gone is None else postings.lengths[~self.gone].sum())
 
 
+def _places(holding: Integers, rows: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+    """The place of each row among those that hold a term, one at least; and whether it is one of them."""
+    at = np.minimum(holding.searchsorted(rows), len(holding) - 1)
+    return at, holding[at] == rows
+
+
 class LexicalIndex:
     """An immutable BM25 index of one audience's nodes as they were at a mark of the corpus.
 
@@ -421,8 +427,7 @@ class LexicalIndex:
         for factor, norms, found in self._weighted(terms):
             for (start, rows), (holding, counts) in zip(own, found, strict=True):
                 if len(holding):
-                    at = np.minimum(holding.searchsorted(rows), len(holding) - 1)
-                    held = holding[at] == rows
+                    at, held = _places(holding, rows)
                     counted = counts[at[held]]
                     total[held] += factor * counted / (counted + norms[rows[held] + start])
         return dict(zip(ids, total.tolist(), strict=True))
@@ -450,7 +455,7 @@ class LexicalIndex:
             for term in wanted:
                 holding = piece.part.holding(term)[0]
                 if len(holding):
-                    found |= holding[np.minimum(holding.searchsorted(rows), len(holding) - 1)] == rows
+                    found |= _places(holding, rows)[1]
             held.update(node_id for node_id, is_held in zip(ids, found.tolist(), strict=True) if is_held)
         return held
 

@@ -508,7 +508,7 @@ class NodeReader(PGVectorStore):
 
 
 def _stored(nodes: Table) -> Select[Any]:
-    """What `read_node` reads."""
+    """The columns that `read_node` reads."""
     return select(nodes.c.node_id, nodes.c.text, nodes.c.metadata_["_node_content"].astext.label("content"))
 
 

@@ -93,7 +93,7 @@ class VectorPart:
 
     def with_added(self, kept: Mask, other: "VectorPart") -> "VectorPart":
         """The rows of a mask, and those of another part."""
-        parts = [(part, own) for part, own in ((self, kept), (other, _mask(slice(None), len(other)))) if len(part)]
+        parts = [(part, own) for part, own in ((self, kept), (other, np.ones(len(other), bool))) if len(part)]
         if not parts:
             return other
         sizes = np.concatenate([np.diff(part.starts)[own] for part, own in parts])
@@ -157,7 +157,7 @@ class VectorIndex:
 
     @classmethod
     def _whole(cls, part: VectorPart, mark: Mark) -> "VectorIndex":
-        return cls(mark, mark, part, _mask(slice(None), len(part)), VectorPart.build(()))
+        return cls(mark, mark, part, np.ones(len(part), bool), VectorPart.build(()))
 
     @classmethod
     def load(cls, folder: Path) -> "VectorIndex":
@@ -204,7 +204,7 @@ class VectorIndex:
     @property
     def _parts(self) -> tuple[tuple[VectorPart, Mask], ...]:
         """The parts that are not empty, each with a mask of the rows that are left."""
-        parts = (self.saved, self.left), (self.added, _mask(slice(None), len(self.added)))
+        parts = (self.saved, self.left), (self.added, np.ones(len(self.added), bool))
         return tuple(each for each in parts if len(each[0]))
 
     def nearest(self, vector: Vector, k: int, allowed: Collection[str] | None = None) -> list[tuple[str, float]]:
@@ -287,7 +287,7 @@ def _unit(vector: Vector) -> NDArray[np.float32]:
     return asked / np.float32(np.linalg.norm(asked) or 1.0)
 
 
-def _mask(rows: Rows | slice, count: int) -> Mask:
+def _mask(rows: Rows, count: int) -> Mask:
     mask = np.zeros(count, bool)
     mask[rows] = True
     return mask
