@@ -117,7 +117,7 @@ def test_record_spans_are_inside_their_node(name: str, text: str) -> None:
         ("linkedin", "Education\nNight School\n", "- Sang in {}\n", 2_500),
         ("resume", "CERTIFICATIONS\n\n", "Amazon, 2019\n", 2_000),
         ("resume", "EXPERIENCE\n\n", "* did\n", 8_000),
-        ("resume", "SKILLS\n\n", "skill {}\n", 8_000),
+        ("resume", "SKILLS\n\n", "skill x{}\n", 8_000),
         ("resume", "EDUCATION\n\n2019 - 2021 ", "(a", 2_500),
     ],
 )

@@ -36,12 +36,15 @@ def supported_by(record: CareerRecord, passage: str) -> CareerRecord | None:
     White space does not count; languages and topics, which have names of ours, stay. A date range that does not occur
     takes its months with it.
     """
+    bare, at = "".join(passage.split()), 0
 
     def is_stated(value: str) -> bool:
+        nonlocal at
         squeezed = "".join(value.split())
-        return squeezed in bare or squeezed in _without_markup(passage)
+        place = bare.find(squeezed, at)  # values stand in the order of the text, so that most are near the one before
+        at = max(at, place)
+        return place >= 0 or squeezed in bare or squeezed in _without_markup(passage)
 
-    bare = "".join(passage.split())
     dropped: dict[str, object] = {}
     for name, value in record:
         if isinstance(value, str) and name not in ("type", "start_month", "end_month"):

@@ -155,7 +155,6 @@ def _name_phrases(text: str, line: ResumeLine, known: str, addresses: str) -> li
         words
         for words in _phrases(text, line)
         if fold(words) not in DOCUMENT_TITLES
-        and words.casefold() not in known
         and not words.startswith("@")
         and not date_ranges(words)
         and not (
@@ -165,6 +164,7 @@ def _name_phrases(text: str, line: ResumeLine, known: str, addresses: str) -> li
             or (_is_home(words) and not is_addressed(words, addresses))
         )
         and without_pronouns(words)
+        and words.casefold() not in known
     ]
 
 
