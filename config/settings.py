@@ -95,7 +95,35 @@ class SourceRule(_Stage):
     collection: str = Field("", max_length=200)
 
 
-class IngestionSettings(_Stage):
+class Limits(_Stage):
+    """Limits for reading a document, and whether images are read."""
+
+    max_text_bytes: int = Field(10_000_000, ge=1, description="limit of text, Markdown and HTML files")
+    max_binary_bytes: int = Field(100_000_000, ge=1, description="limit of PDF and office files")
+    max_pages: int = Field(2000, ge=1, description="limit of a PDF")
+    ocr: Literal["auto", "off"] = Field(
+        "auto", description="auto = scans and images are read with tesseract if it is installed"
+    )
+    ocr_languages: str = Field("eng", description="tesseract's names of the languages, joined by +: eng+deu")
+    ocr_seconds: float = Field(
+        120.0, gt=0, description="limit for a whole document; the remaining pages stay without text"
+    )
+    document_seconds: float = Field(
+        180.0, gt=0, description="local: limit for reading and parsing a file; then it fails"
+    )
+    document_memory_mb: int = Field(2000, ge=600, description="local: limit of a worker, which needs 200 to 400 itself")
+
+    @property
+    def most_bytes(self) -> int:
+        """The largest size of a file of any type."""
+        return max(self.max_text_bytes, self.max_binary_bytes)
+
+    def max_bytes(self, *, binary: bool) -> int:
+        """The largest size of a binary or a text file."""
+        return self.max_binary_bytes if binary else self.max_text_bytes
+
+
+class IngestionSettings(Limits):
     """Sources, limits and workers of ingestion."""
 
     sources: tuple[str, ...] = Field(
@@ -110,16 +138,6 @@ class IngestionSettings(_Stage):
         description='JSON list of {"match": glob, "category", "parser", "visibility", "year", "collection"}; '
         "the last match wins",
     )
-    max_text_bytes: int = Field(10_000_000, ge=1, description="limit of text, Markdown and HTML files")
-    max_binary_bytes: int = Field(100_000_000, ge=1, description="limit of PDF and office files")
-    max_pages: int = Field(2000, ge=1, description="limit of a PDF")
-    ocr: Literal["auto", "off"] = Field(
-        "auto", description="auto = scans and images are read with tesseract if it is installed"
-    )
-    ocr_languages: str = Field("eng", description="tesseract's names of the languages, joined by +: eng+deu")
-    ocr_seconds: float = Field(
-        120.0, gt=0, description="limit for a whole document; the remaining pages stay without text"
-    )
     executor: Literal["local", "here", "ray"] = Field(
         "local",
         description="local = files are read in worker processes; here = in this process; "
@@ -129,10 +147,6 @@ class IngestionSettings(_Stage):
         "", description="address of a running Ray cluster; empty = start one on this machine for the run"
     )
     workers: int = Field(0, ge=0, description="local: number of processes; 0 = one per core, at most 8")
-    document_seconds: float = Field(
-        180.0, gt=0, description="local: limit for reading and parsing a file; then it fails"
-    )
-    document_memory_mb: int = Field(2000, ge=600, description="local: limit of a worker, which needs 200 to 400 itself")
     versions_kept: int = Field(
         5, ge=0, description="earlier versions kept per document, for undo; a change of facts also makes a version"
     )

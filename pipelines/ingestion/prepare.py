@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import TextNode
 
-from config.settings import ParsingSettings, Settings
+from config.settings import Limits, ParsingSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError, LoadError, ParseError, SourceError
 from pipelines.ingestion.change_detection import content_sha, meta_sha, recipe
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.loaders import Limits, load, loader_version
+from pipelines.ingestion.loaders import load, loader_version
 from pipelines.ingestion.parsers import PARSERS, parse, parser_for
 from pipelines.ingestion.parsers.document_facts import document_records
 from pipelines.ingestion.plan import Step
@@ -159,8 +159,7 @@ class PrepareOptions:
     @classmethod
     def of(cls, settings: Settings, model: str, headers: str = "") -> "PrepareOptions":
         """The options that the settings state."""
-        limits = Limits(**{name: getattr(settings.ingestion, name) for name in Limits.__slots__})
-        return cls(limits, settings.parsing, settings.home.absolute(), model, headers)
+        return cls(settings.ingestion, settings.parsing, settings.home.absolute(), model, headers)
 
     def recipe(self, parser: str, loaders: int) -> str:
         """The recipe of the nodes that a parser makes of what loaders of a version made, by today's code."""

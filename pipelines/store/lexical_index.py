@@ -359,11 +359,6 @@ class LexicalIndex:
         return self._count
 
     @property
-    def version(self) -> int:
-        """The corpus version."""
-        return self.mark.version
-
-    @property
     def behind(self) -> int:
         """The number of nodes that were removed from or added to the snapshot."""
         base, *deltas = self._pieces

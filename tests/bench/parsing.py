@@ -15,11 +15,11 @@ from typing import Any
 
 from llama_index.core.schema import TextNode
 
-from config.settings import get_settings
+from config.settings import Limits, get_settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.ingestion.change_detection import content_sha
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders import load
 from pipelines.ingestion.parsers import build_parser, parse, parser_for
 from pipelines.ingestion.sources.files import list_files, read_file
 from pipelines.store.node_writer import covered_characters
@@ -158,6 +158,4 @@ if __name__ == "__main__":
     options = arguments("parsing", __doc__)
     options.add_argument("locations", nargs="+", help="files and folders")
     given, settings = options.parse_args(), get_settings()
-    most = settings.ingestion
-    limits = Limits(most.max_text_bytes, most.max_binary_bytes, most.max_pages)
-    show(bench_parsing(given.locations, sizes=settings.parsing, limits=limits))
+    show(bench_parsing(given.locations, sizes=settings.parsing, limits=settings.ingestion))

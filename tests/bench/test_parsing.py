@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from llama_index.core.schema import TextNode
 
-from config.settings import ParsingSettings
+from config.settings import Limits, ParsingSettings
 from pipelines.errors import SourceError
-from pipelines.ingestion.loaders import Limits
 from pipelines.types import Document
 from tests.bench.parsing import bench_parsing, check_nodes
 

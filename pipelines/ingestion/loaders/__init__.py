@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import PurePosixPath
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Limits, Loader, as_document, check_size, size_error
+from pipelines.ingestion.loaders.base import Loader, as_document, check_size, size_error
 from pipelines.ingestion.loaders.books import load_epub, load_notebook
 from pipelines.ingestion.loaders.career_data import load_json_resume, load_linkedin_archive, load_rendercv
 from pipelines.ingestion.loaders.html import load_html
@@ -43,7 +44,7 @@ from pipelines.ingestion.loaders.web import load_web
 from pipelines.store.documents import StoredDocument
 from pipelines.types import Document, SourceItem
 
-__all__ = ["LOADERS", "SUFFIXES", "VERSIONS", "Limits", "Loader", "load", "loader_version"]
+__all__ = ["LOADERS", "SUFFIXES", "VERSIONS", "Loader", "load", "loader_version"]
 
 LOADERS: dict[str, Loader] = {
     PLAIN: load_text,

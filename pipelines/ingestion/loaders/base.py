@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
+from config.settings import Limits
 from pipelines.blocks import title_of
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.titles import heading_title
@@ -25,32 +26,6 @@ _MADE_UP = frozenset({
     "presentation", "python-docx", "python-pptx", "openpyxl",
 })  # fmt: skip
 _FILE_ENDINGS = (".doc", ".docx", ".indd", ".pdf", ".tex", ".rtf", ".odt", ".dvi")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits for loading a document, and whether images are read; names as in `Settings.ingestion`.
-
-    `document_seconds` and `document_memory_mb` are enforced in worker processes only.
-    """
-
-    max_text_bytes: int = 10_000_000
-    max_binary_bytes: int = 100_000_000
-    max_pages: int = 2_000
-    ocr: Literal["auto", "off"] = "auto"
-    ocr_languages: str = "eng"
-    ocr_seconds: float = 120.0
-    document_seconds: float = 180.0
-    document_memory_mb: int = 2_000
-
-    @property
-    def most_bytes(self) -> int:
-        """The largest size of a file of any type."""
-        return max(self.max_text_bytes, self.max_binary_bytes)
-
-    def max_bytes(self, *, binary: bool) -> int:
-        """The largest size of a binary or a text file."""
-        return self.max_binary_bytes if binary else self.max_text_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import unquote
 
+from config.settings import Limits
 from pipelines.blocks import markdown_blocks
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, damaged_file
+from pipelines.ingestion.loaders.base import Content, damaged_file
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.office import read_parts
 from pipelines.ingestion.loaders.rendering import RenderedPart, Rendering

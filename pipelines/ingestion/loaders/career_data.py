@@ -10,9 +10,10 @@ from typing import Any
 
 import yaml
 
+from config.settings import Limits
 from pipelines.blocks import markdown_blocks
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, damaged_file, parse_datetime
+from pipelines.ingestion.loaders.base import Content, damaged_file, parse_datetime
 from pipelines.ingestion.loaders.text import decode
 from pipelines.text import canonical
 from pipelines.types import SourceItem

@@ -7,9 +7,10 @@ from datetime import datetime
 from itertools import count, filterfalse, islice, repeat
 from typing import Any
 
+from config.settings import Limits
 from pipelines.errors import LoadError
 from pipelines.headings import MAX_TITLE, is_mostly_capitals
-from pipelines.ingestion.loaders.base import Content, Limits, parse_datetime
+from pipelines.ingestion.loaders.base import Content, parse_datetime
 from pipelines.ingestion.loaders.rendering import Cell, Rendering, line_parts, table_parts
 from pipelines.ingestion.loaders.text import decode
 from pipelines.ingestion.loaders.titles import heading_title

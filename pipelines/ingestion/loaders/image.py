@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, check_page_count
+from pipelines.ingestion.loaders.base import Content, check_page_count
 from pipelines.ingestion.loaders.pdf.lines import page_lines
 from pipelines.ingestion.loaders.pdf.ocr import OcrBudget, OcrResult, ocr_unavailable, recognise_image
 from pipelines.ingestion.loaders.pdf.pages import PdfPage, compose_pages, main_heading, unread_pages

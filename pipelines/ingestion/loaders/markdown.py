@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
 
+from config.settings import Limits
 from pipelines.blocks import markdown_blocks
-from pipelines.ingestion.loaders.base import YEARS, Content, Limits, parse_datetime, title_from_name
+from pipelines.ingestion.loaders.base import YEARS, Content, parse_datetime, title_from_name
 from pipelines.ingestion.loaders.text import decode
 from pipelines.ingestion.loaders.titles import markdown_title
 from pipelines.markup import without_comments

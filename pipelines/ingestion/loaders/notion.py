@@ -7,10 +7,11 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urljoin
 
+from config.settings import Limits
 from pipelines.errors import LoadError
 from pipelines.headings import MAX_TITLE
 from pipelines.ingestion.envelope import Envelope, unpack
-from pipelines.ingestion.loaders.base import Content, Limits, as_document, parse_datetime
+from pipelines.ingestion.loaders.base import Content, as_document, parse_datetime
 from pipelines.ingestion.loaders.rendering import RenderedPart, Rendering, pipe_table
 from pipelines.ingestion.loaders.sniff import MARKDOWN
 from pipelines.types import Document, SourceItem

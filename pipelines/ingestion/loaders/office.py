@@ -6,8 +6,9 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, damaged_file, first_heading, parse_datetime, stated_words
+from pipelines.ingestion.loaders.base import Content, damaged_file, first_heading, parse_datetime, stated_words
 from pipelines.ingestion.loaders.docling_reader import PARAGRAPH_END, read_with_docling
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import WORD_PART, is_part

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from config.settings import Limits
 from pipelines.blocks import markdown_blocks
 from pipelines.facts import RepositoryFacts
 from pipelines.ingestion.envelope import unpack
-from pipelines.ingestion.loaders.base import Content, Limits, as_document, check_size, parse_datetime
+from pipelines.ingestion.loaders.base import Content, as_document, check_size, parse_datetime
 from pipelines.ingestion.loaders.html import load_html
 from pipelines.ingestion.loaders.markdown import load_markdown
 from pipelines.ingestion.loaders.sniff import HTML, MARKDOWN, PLAIN, sniff

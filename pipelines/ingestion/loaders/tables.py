@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from typing import Any, NamedTuple
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, damaged_file, title_from_name
+from pipelines.ingestion.loaders.base import Content, damaged_file, title_from_name
 from pipelines.ingestion.loaders.office import (
     CONTENT,
     CORE,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from string import punctuation
 from typing import NamedTuple
 
+from config.settings import Limits
 from pipelines.blocks import text_blocks
 from pipelines.errors import LoadError
 from pipelines.headings import MAX_TITLE, trim_span
-from pipelines.ingestion.loaders.base import Content, Limits
+from pipelines.ingestion.loaders.base import Content
 from pipelines.text import canonical
 from pipelines.types import Block, SourceItem
 

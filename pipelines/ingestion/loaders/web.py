@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from config.settings import Limits
 from pipelines.errors import LoadError
 from pipelines.ingestion.envelope import unpack
-from pipelines.ingestion.loaders.base import Content, Limits, Loader, as_document, check_size, parse_datetime
+from pipelines.ingestion.loaders.base import Content, Loader, as_document, check_size, parse_datetime
 from pipelines.ingestion.loaders.html import (
     BLOCKS,
     OUTSIDE,

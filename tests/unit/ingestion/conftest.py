@@ -8,7 +8,8 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from pipelines.ingestion.loaders import Limits, load
+from config.settings import Limits
+from pipelines.ingestion.loaders import load
 from pipelines.ingestion.sources import Access, Listing
 from pipelines.ingestion.sources.web import Web
 from pipelines.types import Document, SourceItem

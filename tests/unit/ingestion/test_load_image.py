@@ -11,8 +11,8 @@ from PIL import ExifTags, Image, ImageDraw, ImageFont, ImageOps
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders import Limits
 from pipelines.ingestion.loaders.image import _frame
 from pipelines.ingestion.loaders.pdf.ocr import DPI
 

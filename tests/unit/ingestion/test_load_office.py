@@ -16,8 +16,8 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders import Limits
 
 TITLE_ONLY, TITLE_AND_BODY, BLANK = 5, 1, 6
 

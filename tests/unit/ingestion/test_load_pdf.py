@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders import Limits
 from pipelines.ingestion.loaders.pdf.blocks import begins_entry
 from pipelines.ingestion.loaders.pdf.lines import PdfLine
 from pipelines.ingestion.loaders.pdf.load import parse_pdf_date

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from config.settings import Limits
 from pipelines.errors import LoadError
 from pipelines.facts import RepositoryFacts
 from pipelines.ingestion.change_detection import content_sha, meta_sha
 from pipelines.ingestion.classify import classify
 from pipelines.ingestion.context_header import repository_line
 from pipelines.ingestion.envelope import Envelope, pack
-from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders import load
 from pipelines.ingestion.parsers import parse, parser_for
 from pipelines.types import Document, SourceItem
 

@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from config.settings import Limits
 from pipelines.errors import LoadError
 from pipelines.ingestion.classify import classify
-from pipelines.ingestion.loaders import LOADERS, SUFFIXES, Limits
+from pipelines.ingestion.loaders import LOADERS, SUFFIXES
 from pipelines.ingestion.loaders.sniff import JSON_RESUME, LINKEDIN, MIME_OF_SUFFIX, RENDERCV
 from pipelines.ingestion.loaders.text import restructured_blocks
 from pipelines.ingestion.parsers import parse

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from config.settings import Limits
 from pipelines.errors import LoadError
 from pipelines.ingestion.envelope import Envelope, pack
-from pipelines.ingestion.loaders import Limits, load
+from pipelines.ingestion.loaders import load
 from pipelines.ingestion.loaders.html import decode_page
 from pipelines.ingestion.loaders.web import is_too_complex
 from pipelines.types import Document, SourceItem

@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, Limits, check_page_count, stated_words
+from pipelines.ingestion.loaders.base import Content, check_page_count, stated_words
 from pipelines.ingestion.loaders.pdf.lines import page_lines
 from pipelines.ingestion.loaders.pdf.ocr import DPI, MAX_PIXELS, OcrBudget, OcrResult, ocr_unavailable, recognise_image
 from pipelines.ingestion.loaders.pdf.pages import PdfPage, compose_pages, main_heading, unread_pages

@@ -11,7 +11,7 @@ from itertools import groupby
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
-from pipelines.ingestion.loaders.base import Limits
+from config.settings import Limits
 from pipelines.ingestion.loaders.pdf.words import Word, readable_text
 
 if TYPE_CHECKING:
