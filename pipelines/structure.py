@@ -87,7 +87,7 @@ class Structure:
         for element in self.elements:
             if element.kind not in ("heading", "head") and element.end > 0:
                 start = element.start if element.kind == "label" else element.body
-                yield from (trim_span(self.text, *line) for line in _lines_between(self.text, start, element.end))
+                yield from (trim_span(self.text, *line) for line in lines_between(self.text, start, element.end))
 
     def between(self, start: int, end: int, text: str | None = None) -> "Structure":
         """The structure of a part.
@@ -264,7 +264,7 @@ class _Reader:
                 is_head = not place and has_tag(row[0], "th") and not has_tag(row[0], "td")
                 self._add_row(*trim_span(text, *row.span()), is_head=bool(is_head))
             return
-        lines = list(_lines_between(text, start, end))
+        lines = list(lines_between(text, start, end))
         rule = next((place for place, line in enumerate(lines) if _COLUMN_RULE.fullmatch(text, *line)), None)
         if rule is None and not text.startswith("|", start):
             self._add_row(start, end)
@@ -292,7 +292,7 @@ class _Reader:
 
     def _read_paragraph(self, block: Block, following: Sequence[Block]) -> None:
         """A paragraph: a title, labels with values, a quotation, navigation, or words; the titles of its containers."""
-        lines = [trim_span(self.text, *line) for line in _lines_between(self.text, block.start, block.end)]
+        lines = [trim_span(self.text, *line) for line in lines_between(self.text, block.start, block.end)]
         framed = [line for line in lines if (frame := self._frame_in(*line)) is not None]
         for line in framed:
             frame = self._frame_in(*line)
@@ -419,7 +419,7 @@ class _Reader:
         spans: Iterator[Span]
         for element in elements:
             if element.kind == "code":
-                spans = (trim_span(self.text, *line) for line in _lines_between(self.text, element.body, element.of))
+                spans = (trim_span(self.text, *line) for line in lines_between(self.text, element.body, element.of))
             elif element.kind in ("heading", "head", "row", "label", "caption"):
                 spans = sentence_pieces(self.text, element.start, element.end)
             else:
@@ -459,7 +459,7 @@ def _masked(text: str, markup: Iterable[Markup]) -> str:
     return "".join((*kept, text[done:]))
 
 
-def _lines_between(text: str, start: int, end: int) -> Iterator[Span]:
+def lines_between(text: str, start: int, end: int) -> Iterator[Span]:
     """The lines of a span that are not blank."""
     while start < end:
         last = text.find("\n", start, end)
@@ -473,10 +473,10 @@ def _rendering_marks(text: str, blocks: Iterable[Block]) -> Iterator[Markup]:
     """The marks that a loader put around words: lines of fences, bars between cells, and strokes before bars."""
     for block in blocks:
         if block.kind == "code" and fence_of(text, block.start, block.end) is not None:
-            lines = list(_lines_between(text, block.start, block.end))
+            lines = list(lines_between(text, block.start, block.end))
             yield from (Markup(*line) for line in dict.fromkeys((lines[0], lines[-1])))
         elif block.kind == "table" and text.startswith("|", block.start):
-            for start, end in _lines_between(text, block.start, block.end):
+            for start, end in lines_between(text, block.start, block.end):
                 is_rule = _COLUMN_RULE.fullmatch(text, start, end)
                 yield from [Markup(start, end)] if is_rule else bars_of_row(text, start, end)
 

@@ -182,6 +182,11 @@ def canonical(raw: str) -> str:
     return unicodedata.normalize("NFC", _JOINER.sub("", text))
 
 
+def one_line(text: str | None) -> str:
+    """Foreign text in one line, without what is invisible, which a terminal would obey; empty for None."""
+    return " ".join(canonical(text or "").split())
+
+
 def fold(text: str) -> str:
     """The text for matching: case, accents, ligatures, typographic quotes and dashes, and runs of space folded away."""
     if not text.isascii():

@@ -17,7 +17,7 @@ from config.settings import HeaderSettings, Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.observe import log_failure
 from pipelines.store.model_caches import HeaderKey, keep_header, read_headers, text_sha
-from pipelines.text import canonical, count_tokens, fold
+from pipelines.text import count_tokens, fold, one_line
 from pipelines.types import Document
 
 HEADER_RULES_VERSION = 2
@@ -249,5 +249,5 @@ def build_header_writer(settings: Settings, engine: Engine) -> HeaderWriter | No
 
 def shortened(reply: str) -> str:
     """A reply on one line, at most 400 characters, cut after a word."""
-    line = " ".join(canonical(reply).split()).strip("\"'“”")
+    line = one_line(reply).strip("\"'“”")
     return line if len(line) <= _MAX_SENTENCE_CHARACTERS else line[:_MAX_SENTENCE_CHARACTERS].rpartition(" ")[0]

@@ -74,7 +74,7 @@ def prepare(connection: Connection) -> str | None:
     present = connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar()
     if present is None:
         present = _create_extension(connection)
-    if _numbers(present) < (0, 8):
+    if tuple(map(int, digit_runs(present)[:2])) < (0, 8):
         raise ConfigError(
             f"The server has pgvector {present}, and filtered search needs 0.8.",
             hint="Install pgvector 0.8 there and run `ALTER EXTENSION vector UPDATE` in this database.",
@@ -153,10 +153,6 @@ def _create_extension(connection: Connection) -> str:
             "`CREATE EXTENSION vector` in this database; or unset DATABASE_URL for the embedded server.",
         ) from error
     return str(connection.execute(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")).scalar())
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in digit_runs(version)[:3])
 
 
 LOCKED_BY_OTHERS = ("55P03", "40P01")  # lock_not_available, deadlock_detected

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +30,7 @@ IN_MEMORY = 100_000_000  # numbers of vectors, 400 MB: more are searched by the 
 _EXAMINED_OF = 1_250
 
 
-class Index(Protocol):
-    """An immutable index of one audience's nodes at a mark of the corpus."""
-
-    @property
-    def mark(self) -> Mark:
-        """The state of the corpus."""
-
-    @property
-    def base_mark(self) -> Mark:
-        """The state of the corpus that the saved index holds, of which it was made."""
-
-    @property
-    def is_far(self) -> bool:
-        """True if so much changed since it was saved that a new one is due."""
-
-    def save(self, folder: Path) -> None:
-        """Write it to a folder, whole or not at all."""
-
-    def __len__(self) -> int: ...
-
-
-Kept = TypeVar("Kept", bound=Index)
+Kept = TypeVar("Kept", bound=LexicalIndex | VectorIndex)
 
 
 class IndexSnapshots(ABC, Generic[Kept]):

@@ -91,7 +91,16 @@ def coverage(
         looked = {row[0]: row[1] for row in connection.execute(latest)}
     failures = {(each.collection, each.source_uri): each for each in standing}
     rows = [_row(each, failures.pop((each.collection, each.source_uri), None), outdated(each)) for each in stored]
-    rows += [_failed(failure) for failure in failures.values()]
+    rows += [
+        _NOT_STORED
+        | {
+            "document": failure.document,
+            "uri": failure.source if failure.is_listing else failure.source_uri,
+            **{name: getattr(failure, name) for name in ("collection", "hint", "stage", "error")},
+            "reason": failure.message,
+        }
+        for failure in failures.values()
+    ]
     characters = sum(each.characters for each in stored)
     totals = {
         "documents": sum(row["stage"] != "list" for row in rows),
@@ -163,15 +172,3 @@ _NOT_STORED = {
     "id": "", "title": "", "category": "", "state": "failed", "year": None, "author": "", "dated": "", "parser": "",
     "current": False, "nodes": 0, "pages_without_text": 0, "coverage": 0.0, "last_success": None,
 }  # fmt: skip
-
-
-def _failed(failure: FailedDocument) -> dict[str, Any]:
-    return _NOT_STORED | {
-        "document": failure.document,
-        "uri": failure.source if failure.is_listing else failure.source_uri,
-        "collection": failure.collection,
-        "reason": failure.message,
-        "hint": failure.hint,
-        "stage": failure.stage,
-        "error": failure.error,
-    }

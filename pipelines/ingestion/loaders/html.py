@@ -15,7 +15,7 @@ from pipelines.ingestion.loaders.rendering import Cell, Rendering, line_parts, t
 from pipelines.ingestion.loaders.text import decode
 from pipelines.ingestion.loaders.titles import heading_title
 from pipelines.markup import without_comments
-from pipelines.text import canonical
+from pipelines.text import canonical, one_line
 from pipelines.types import SourceItem
 
 # Elements that end a line.
@@ -90,7 +90,7 @@ def load_html(data: bytes, item: SourceItem, limits: Limits) -> Content:
 def title_element(tree: Any) -> str:
     """The words of a page's `<title>`; empty without one."""
     stated = next((element.text_content() for element in _elements(tree, "title")), "")
-    return " ".join(canonical(stated).split())
+    return one_line(stated)
 
 
 def _only_heading(rendering: Rendering) -> str:

@@ -12,7 +12,7 @@ from pipelines.ingestion.loaders.base import Content, damaged_file, first_headin
 from pipelines.ingestion.loaders.docling_reader import PARAGRAPH_END, read_with_docling
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import WORD_PART, is_part
-from pipelines.text import canonical, digit_runs
+from pipelines.text import digit_runs, one_line
 from pipelines.types import SourceItem
 
 CONTENT = "content.xml"
@@ -179,4 +179,4 @@ def property_title(parts: Mapping[str, str]) -> str:
 def _property(xml: str, names: tuple[str, ...]) -> str:
     tree = _parsed(xml)
     named = {} if tree is None else {name: next(tree.iter(f"{{*}}{name}"), None) for name in names}
-    return next((" ".join(canonical(one.text or "").split()) for one in named.values() if one is not None), "")
+    return next((one_line(one.text) for one in named.values() if one is not None), "")

@@ -25,7 +25,7 @@ from pipelines.ingestion.loaders.html import (
     title_element,
 )
 from pipelines.ingestion.loaders.sniff import BINARY, HTML, PLAIN, sniff
-from pipelines.text import canonical, digit_runs
+from pipelines.text import digit_runs, one_line
 from pipelines.types import Document, SourceItem
 
 _FEW_WORDS = 30
@@ -132,7 +132,7 @@ def _redirect_target(source: str, address: str, longest: float) -> str:
         seconds = digit_runs(wait)[0] if wait.strip()[:1].isdecimal() else "0"
         is_refresh = wait.strip().lower().endswith("url") and bool(target) and len(seconds) < _MAX_DIGITS
         if is_refresh and float(seconds) <= longest and _leads_elsewhere(address, target):
-            return _clean(target)
+            return one_line(target)
     return ""
 
 
@@ -202,23 +202,19 @@ def extract_article(page: str, url: str) -> Content | None:
         return None
     address = found.url or ""
     facts = {
-        "url": _clean(address) if address.startswith(("https://", "http://")) else url,
-        "site": _clean(found.sitename),
-        "description": _clean(found.description),
-        "language": _clean(found.language),
+        "url": one_line(address) if address.startswith(("https://", "http://")) else url,
+        "site": one_line(found.sitename),
+        "description": one_line(found.description),
+        "language": one_line(found.language),
     }
     return Content(
         text=rendering.text,
         blocks=rendering.blocks,
-        title=_clean(found.title),
-        author=_clean(", ".join(dict.fromkeys((found.author or "").split("; ")))),
+        title=one_line(found.title),
+        author=one_line(", ".join(dict.fromkeys((found.author or "").split("; ")))),
         published_at=parse_datetime(found.date or ""),
         metadata={name: value for name, value in facts.items() if value},
     )
-
-
-def _clean(text: str | None) -> str:
-    return " ".join(canonical(text or "").split())
 
 
 def _body_text(body: Any) -> str:

@@ -67,7 +67,11 @@ def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[Caree
     is_page = _is_about_page(document, titles)
     if not (is_page or document.category in _INTRODUCING):
         return
-    others = _prose(text, blocks)
+    others = (  # the paragraphs of a few words or more
+        block
+        for block in blocks
+        if block.kind == "paragraph" and len(plain(text[block.start : block.end], images=False).split()) >= _MIN_WORDS
+    )
     opening = [*islice(others, _MAX_PARAGRAPHS if is_page else 1)]
     title = next((title for title in titles if name_in_title(title)), "") if is_page else ""
     found = ((block, self_introduction(text, block.start, block.end, title)) for block in opening)
@@ -96,13 +100,6 @@ def _about_person(document: Document, blocks: Sequence[Block]) -> Iterator[Caree
         yield from _languages(text, blocks)
     if is_page and told:
         yield from listed_jobs(text, blocks)
-
-
-def _prose(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
-    """The paragraphs of a few words or more."""
-    for block in blocks:
-        if block.kind == "paragraph" and len(plain(text[block.start : block.end], images=False).split()) >= _MIN_WORDS:
-            yield block
 
 
 def _summary(

@@ -226,7 +226,9 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
             paragraph, is_elsewhere = 0, not is_about and block != title.block
         elif paragraph < _MAX_PARAGRAPHS and _is_prose(text, block, items=is_about):
             noticed = 0.0
-            found = (((start, end), _words_of(text[start:end])) for start, end in _sentences(text, block))
+            spans = sentences(text[block.start : block.end])[: _MAX_SENTENCES + 1]
+            places = ((block.start + start, block.start + end) for start, end in spans)
+            found = ((place, _words_of(text[slice(*place)])) for place in places)
             told = [(place, words) for place, words in found if not _is_title(words, title.names)]
             for number, (place, words) in enumerate(told[:_MAX_SENTENCES]):
                 noticed = _AFTER_NOTICE if is_notice(words) else noticed
@@ -239,11 +241,6 @@ def _candidates(text: str, blocks: Sequence[Block], title: Title) -> Iterator[Pu
                     later = _LATER_PARAGRAPH * paragraph + _LATER_SENTENCE * number + noticed
                     yield Purpose(*place, words, score - later, is_elsewhere)
             paragraph += not noticed
-
-
-def _sentences(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    for start, end in sentences(text[block.start : block.end])[: _MAX_SENTENCES + 1]:
-        yield block.start + start, block.start + end
 
 
 def _words_of(raw: str) -> str:

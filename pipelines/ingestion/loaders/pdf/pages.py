@@ -216,7 +216,9 @@ def split_furniture(pages: Sequence[Sequence[PdfLine]]) -> tuple[list[list[PdfLi
     kept: list[list[PdfLine]] = []
     furniture: list[PdfLine] = []
     for lines, edge in zip(pages, edges, strict=True):
-        numbered = [line for line, _ in edge if _says_its_page(line, len(pages))]
+        numbered = [
+            line for line, _ in edge if pages_in(line.text) == (line.page, len(pages)) or is_page_number(line.text)
+        ]
         removed = [line for line, keys in edge if line in numbered or _repeats(line, keys, places, numbered, size)]
         removed += [line for line in lines if line.faint and line.size > _WATERMARK * size and line not in removed]
         removed = numbered if len(removed) == len(lines) else removed
@@ -272,7 +274,3 @@ def _keys(line: PdfLine, counts: bool) -> Iterator[Key]:
     for words in {wording, *counted}:
         yield words, band
         yield words, band + 1
-
-
-def _says_its_page(line: PdfLine, page_count: int) -> bool:
-    return pages_in(line.text) == (line.page, page_count) or is_page_number(line.text)

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from pipelines.ingestion.loaders.pdf.characters import NOTHING, with_accents, with_ligatures
-from pipelines.text import canonical
+from pipelines.text import one_line
 
 _BOLD, _NOT_BOLD = ("bold", "black", "heavy", "demi", "cmbx"), ("regular", "roman", "book", "light", "medium")
 _BOLD_WEIGHT = 650
@@ -330,7 +330,7 @@ def readable_text(drawn: str) -> str:
     if any("\ud800" <= char <= "\udfff" for char in drawn):
         drawn = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     text = drawn.replace(_LINE_END_HYPHEN, "-").replace(_SOFT_HYPHEN, "-").translate(_CLEAN)
-    return " ".join(canonical(text).split())
+    return one_line(text)
 
 
 def rotate(x: float, y: float, quarters: int) -> tuple[float, float]:

@@ -1,12 +1,13 @@
 """Talks in lists: title, place and date of each entry."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pipelines.facts import TalkFacts
 from pipelines.ingestion.parsers.careers.dates import DateRange, date_ranges
 from pipelines.ingestion.parsers.careers.places import place_score
 from pipelines.ingestion.parsers.careers.records import date_fields
 from pipelines.ingestion.words import word_lists
+from pipelines.structure import lines_between
 from pipelines.text import fold, plain
 
 _QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ('"', '"'), ("‘", "’"), ("<", ">"))
@@ -77,7 +78,7 @@ def table_talks(text: str, start: int, end: int) -> list[TalkFacts]:
     """The talks of a table with a column of titles, one a row; empty for other tables."""
     if "|" not in text[start:end]:
         return _labelled_talks(text, start, end)
-    rows = [_row(text, *line) for line in _lines(text, start, end) if "|" in text[slice(*line)]]
+    rows = [_row(text, *line) for line in lines_between(text, start, end) if "|" in text[slice(*line)]]
     heads = [fold(cell) for cell in rows[0][1]] if rows else []
     roles = {role: [number for number, head in enumerate(heads) if head in word_lists("talks")[role]]
              for role in ("titles", "places", "dates")}  # fmt: skip
@@ -122,15 +123,6 @@ def is_talk(words: str) -> bool:
     return not tokens.isdisjoint(word_lists("talks")["signs"]) or any(
         token.endswith(tuple(word_lists("talks")["endings"])) for token in tokens
     )
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end:
-        stop = text.find("\n", start, end)
-        stop = end if stop < 0 else stop
-        if text[start:stop].strip():
-            yield start, stop
-        start = stop + 1
 
 
 def _row(text: str, start: int, end: int) -> tuple[tuple[int, int], list[str]]:

@@ -294,9 +294,8 @@ def _with_stacked_lines(text: str, lines: Sequence[ResumeLine]) -> list[ResumeLi
     for line in lines:
         above = found[-1] if found and found[-1].kind in _NAMING and line.kind in _NAMING else None
         is_close = above is not None and line.end - above.start < _LONG_LINE
-        is_aside = (
-            text[line.start] == "(" and text[line.end - 1] == ")" and _is_range(text[line.start + 1 : line.end - 1])
-        )
+        inside = text[line.start + 1 : line.end - 1] if text[line.start] == "(" and text[line.end - 1] == ")" else ""
+        is_aside = any((one.start, one.end) == (0, len(inside)) for one in date_ranges(inside))
         is_whole = is_aside or (above and text[above.start : above.end].endswith(_JOINTS))
         if above and (
             is_whole or _is_in_range(text, above, line) or (is_close and stacked_range(text, above.body, line.end))
@@ -313,10 +312,6 @@ def _is_in_range(text: str, above: ResumeLine, line: ResumeLine) -> bool:
     return any(start + one.start < cut < start + one.end for one in date_ranges(text[start : line.end]))
 
 
-def _is_range(words: str) -> bool:
-    return any((one.start, one.end) == (0, len(words)) for one in date_ranges(words))
-
-
 def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     """The line; a name with its dates, or a study with its school, and a description that goes on behind are two."""
     ranges = date_ranges(text[line.start : line.end])
@@ -327,7 +322,8 @@ def _without_run_in_text(text: str, line: ResumeLine) -> list[ResumeLine]:
     end, after = line.start + ranges[0].end, text[line.start + ranges[0].end : line.end].lstrip(" .:)–—-")
     name = text[line.body : line.start + ranges[0].start].rstrip(" (,:–—-")
     is_sentence = len(after.split()) > _FEW_WORDS and after.endswith(_SENTENCE_ENDS)
-    if not after[:1].isupper() or not (is_sentence or _begins_with_label(after)):
+    is_labelled = after.partition(" ")[0].endswith(":") and len(after.split()) > _MIN_REMARK
+    if not after[:1].isupper() or not (is_sentence or is_labelled):
         return _without_remarks(text, line)
     if line.kind == "bullet" and not _is_study(name):
         return [line]
@@ -352,10 +348,6 @@ def _without_remarks(text: str, line: ResumeLine) -> list[ResumeLine]:
 def _in_two(line: ResumeLine, end: int, rest: int) -> list[ResumeLine]:
     kind: LineKind = "more" if line.kind == "bullet" else "text"
     return [replace(line, end=end), ResumeLine(line.end - rest, line.end, line.end - rest, kind)]
-
-
-def _begins_with_label(words: str) -> bool:
-    return words.partition(" ")[0].endswith(":") and len(words.split()) > _MIN_REMARK
 
 
 def _is_study(words: str) -> bool:
@@ -396,7 +388,8 @@ def _with_described_items(text: str, marked: list[DatedLine]) -> list[DatedLine]
     is_partial = bool(ended) and len(items) < sum(one.line.kind == "bullet" for one in marked)
     if not items or is_partial or min(items) < 0:
         return marked
-    if not _name_entries([_first_words(text, marked[at].line) for at in items]):
+    lines = [marked[at].line for at in items]
+    if not _name_entries([words_of(text[line.body : _first_sentence(text, line)]) for line in lines]):
         return marked
     found: list[DatedLine] = []
     for number, one in enumerate(marked):
@@ -448,10 +441,6 @@ def _first_sentence(text: str, line: ResumeLine) -> int:
     words = text[line.body : line.end]
     ends = (match.end() for match in _SENTENCE.finditer(words) if looks_named(words[: match.start()]))
     return line.body + min(next((last for _, last in sentences(words)), 0), next(ends, len(words)))
-
-
-def _first_words(text: str, line: ResumeLine) -> str:
-    return words_of(text[line.body : _first_sentence(text, line)])
 
 
 def _name_entries(items: Sequence[str]) -> bool:

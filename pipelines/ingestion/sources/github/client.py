@@ -12,7 +12,7 @@ from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import Access
 from pipelines.ingestion.sources.http import JsonClient, Reply, seconds_in
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
-from pipelines.text import canonical
+from pipelines.text import one_line
 
 _DEFAULT_WAIT = 60.0  # seconds, doubled each time, where GitHub names no time
 _SECONDARY_LIMIT = ("rate limit", "abuse detection")  # the latter on older Enterprise servers
@@ -138,7 +138,7 @@ class GitHubApi(JsonClient):
                 f"{self.host} does not answer as GitHub's API does.",
                 hint="Check FOOTNOTE_GITHUB__API_BASE: https://api.github.com, or https://HOST/api/v3.",
             )
-        words = " ".join(canonical(_message(reply)).split())[:_MAX_MESSAGE].rstrip(". ")
+        words = one_line(_message(reply))[:_MAX_MESSAGE].rstrip(". ")
         reason, has_token = f" ({words})" if words else "", self.has_token
         refusals = {
             401: (f"GitHub rejects the GITHUB_TOKEN{reason}.", "Make a new one, or unset it."),

@@ -11,7 +11,7 @@ from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.notion import SITE
 from pipelines.ingestion.sources.base import Access, Gone, Refused
 from pipelines.ingestion.sources.http import Ended, JsonClient, Reply
-from pipelines.text import canonical
+from pipelines.text import one_line
 
 NOTION_VERSION = "2025-09-03"  # since then a database is one or more data sources, each queried by itself
 
@@ -184,7 +184,7 @@ class NotionApi(JsonClient):
     def _refusal(self, reply: Reply) -> SourceError:
         """Return what Notion's own refusal means; that of anything else at its address ends the listing."""
         body = reply.body if isinstance(reply.body, dict) else {}
-        code, words = body.get("code"), " ".join(canonical(str(body.get("message", ""))).split())
+        code, words = body.get("code"), one_line(str(body.get("message", "")))
         if reply.status == 401:
             return Ended(
                 "Notion rejects the token.", hint="Set NOTION_TOKEN to the secret of an integration.", wait=UNTIL_MENDED

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from pipelines.errors import ConfigError, SourceError
-from pipelines.text import canonical, printable
+from pipelines.text import canonical, one_line, printable
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORTS = frozenset({80, 443, 8080, 8443})
@@ -189,11 +189,6 @@ def _ascii(host: str, url: str) -> str:
         return idna.encode(host, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError) as error:
         raise _refused(url, "has no valid host") from error
-
-
-def one_line(text: str) -> str:
-    """Return foreign text for a message: in one line, without control characters, which a terminal would obey."""
-    return " ".join(canonical(text).split())
 
 
 def printable_url(url: str) -> str:

@@ -13,8 +13,9 @@ import httpcore
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import connection_failure
-from pipelines.ingestion.sources.web.address import Address, host_and_port, is_private_host, one_line
+from pipelines.ingestion.sources.web.address import Address, host_and_port, is_private_host
 from pipelines.ingestion.sources.web.responses import Unreached
+from pipelines.text import one_line
 from pipelines.tls import CA_FILE_HINT, is_untrusted, ssl_context
 from pipelines.wording import format_duration
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import HTML, PLAIN
-from pipelines.ingestion.sources.web.address import Address, join, one_line, printable_url
+from pipelines.ingestion.sources.web.address import Address, join, printable_url
 from pipelines.ingestion.sources.web.responses import NotAsked
+from pipelines.text import one_line
 from pipelines.wording import format_count
 
 ListKind = Literal["sitemap", "index", "feed", ""]

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.loaders.sniff import BINARY, CSV, HTML, IMAGES, MARKDOWN, MIME_OF_SUFFIX, PDF, PLAIN
 from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused
-from pipelines.ingestion.sources.web.address import one_line
+from pipelines.text import one_line
 from pipelines.wording import format_duration
 
 MOVED = frozenset({301, 302, 303, 307, 308})
@@ -99,7 +99,7 @@ def decoded_body(chunks: Iterable[bytes], encoding: str, most: int, name: str) -
     """
     match encoding.strip().lower():
         case "" | "identity":
-            return _join(chunks, most, name)
+            return b"".join(_pieces(chunks, most, name))
         case "gzip" | "x-gzip" | "deflate":
             return _inflate(chunks, most, name)
         case other:
@@ -120,15 +120,6 @@ def too_large(name: str, most: int) -> SourceError:
     """Return the error of a page that is larger than `most` bytes."""
     hint = "Leave it out, or raise FOOTNOTE_WEB__MAX_BYTES."
     return SourceError(f"{name} is larger than {most:,} bytes.", hint=hint, wait=UNTIL_MENDED)
-
-
-def _join(chunks: Iterable[bytes], most: int, name: str) -> bytes:
-    whole = bytearray()
-    for chunk in chunks:
-        whole += chunk
-        if len(whole) > most:
-            raise too_large(name, most)
-    return bytes(whole)
 
 
 def _pieces(chunks: Iterable[bytes], most: int, name: str) -> Iterator[bytes]:
