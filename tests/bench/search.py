@@ -8,7 +8,6 @@ PGVectorStore and a BM25Retriever under a QueryFusionRetriever, as LlamaIndex do
 vectors and twenty candidates a retriever; with and without an HNSW index.
 """
 
-import gc
 import hashlib
 import sys
 import threading
@@ -136,8 +135,6 @@ def called(work: Callable[[], Any]) -> dict[str, int]:
 def measure(engine: QueryEngine, questions: Sequence[str]) -> dict[str, Any]:
     """The report of `bench_ask` with stock LlamaIndex, and the calls of a warm search and a warm ask, medians."""
     others = {"stock": stock(engine, hnsw=False), "stock HNSW": stock(engine, hnsw=True)}
-    gc.collect()
-    gc.freeze()  # the nodes of stock, two copies of the corpus, are not what a collection would look through elsewhere
     report = bench_ask(engine, questions, silent, others)
     times = report["milliseconds"]
     around = {name: times[name]["p50"] - times["embed"]["p50"] for name in ("search", *others)}

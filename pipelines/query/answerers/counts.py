@@ -1,6 +1,6 @@
 """COUNTS: two documents that count the things which a question asks the number of, and differ; both are stated."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, takewhile
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from pipelines.query.values import Value, values_in
 from pipelines.query.verification.normalise import normalise, numbers_in
 from pipelines.store.tokens import STOP_WORDS, index_terms, tokenise
 from pipelines.text import fold, word_parts, word_spans
+from pipelines.types import Filters
 
 _MOST_READ = 40  # passages that count something
 _MOST_SIDES = 3  # documents that differ; more of them count several things (the cranes 1 to 6)
@@ -72,12 +73,11 @@ def find(search: Search) -> OverviewAnswer | None:
     projects = [frozenset(tokenise(name)) for name in search.names.projects]
     told_of = [(each, [name for name in projects if name <= index_terms(each.part.text)]) for each in found]
     found = [each for each, own in told_of if not own or any(not name.isdisjoint(wanted.terms) for name in own)]
-    if names and found:
-        naming = {node.metadata["document_id"] for node in search.fetch(search.holding([*names]))}
-        found = [each for each in found if each.document_id in naming]
     found.sort(key=lambda count: -len(count.terms & others))
-    said = _Counted(things, names, bool(names) or things in projects)
-    pairs = list(_pairs(found, said))
+    pairs = list(_pairs(found, _Counted(things, names, bool(names) or things in projects)))
+    if names and pairs:
+        naming = _naming(search, names, {each.document_id for pair in pairs for each in pair})
+        pairs = [pair for pair in pairs if all(each.document_id in naming for each in pair)]
     if not pairs or len({each.document_id for pair in pairs for each in pair}) > _MOST_SIDES:
         return None
     pair = pairs[0]
@@ -92,6 +92,13 @@ def _units(search: Search, things: frozenset[str], asked: frozenset[str]) -> Seq
     scores = search.lexical.score_of(dict.fromkeys(asked, 1.0), held)
     nodes = search.fetch(sorted(held, key=lambda node: (-scores[node], node))[:_MOST_READ])
     return quotable_units(sources_of_nodes(nodes, search.store.engine, search.request.audience))
+
+
+def _naming(search: Search, names: Collection[str], documents: Collection[str]) -> set[str]:
+    """Those of the documents of which a passage holds all of the names."""
+    own = Filters(document=tuple(documents))
+    held = search.store.fetch(search.holding([*names]), filters=own, audience=search.request.audience)
+    return {node.metadata["document_id"] for node in held.values()}
 
 
 def _counts(unit: QuotableUnit, things: frozenset[str]) -> Iterator[Count]:
