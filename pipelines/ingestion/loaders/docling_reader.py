@@ -190,10 +190,19 @@ class DoclingWalk:
             return
         match label:
             case "list_item":
-                self._list_item(item, depth, number)
+                text = tidy_lines(self._text(item))
+                marker = (item.marker.strip() or f"{number}.") if item.enumerated else "-"
+                if text:
+                    self._rendering.add(f"{marker} {text}", "list", indent="  " * depth)
+                self._children(item, depth + 1)
                 return
             case "title" | "section_header":
-                self._heading(item)
+                level = 1 if item.label == "title" else min(item.level + self._title_level, 6)
+                text = tidy_lines(" ".join(self._text(line) for line in self._title_lines(item)))
+                if len(text) > MAX_TITLE:
+                    self._paragraph(text)
+                elif text:
+                    self._rendering.add(text, "heading", level)
             case "code":
                 self._rendering.add_code(item.text)
             case "caption":
@@ -234,14 +243,6 @@ class DoclingWalk:
             runs.append(getattr(run, "text", "") or self._runs(run))
         return self._source.join(runs)
 
-    def _heading(self, item: Any) -> None:
-        level = 1 if item.label == "title" else min(item.level + self._title_level, 6)
-        text = tidy_lines(" ".join(self._text(line) for line in self._title_lines(item)))
-        if len(text) > MAX_TITLE:
-            self._paragraph(text)
-        elif text:
-            self._rendering.add(text, "heading", level)
-
     def _title_lines(self, item: Any) -> list[Any]:
         """The paragraphs of a slide's title, each of which docling takes for a title."""
         slide = item.parent.resolve(self._document) if item.label == "title" and item.parent else None
@@ -255,13 +256,6 @@ class DoclingWalk:
 
     def _paragraph(self, text: str) -> None:
         self._rendering.extend(line_parts(text, self._finds_headings))
-
-    def _list_item(self, item: Any, depth: int, number: int) -> None:
-        text = tidy_lines(self._text(item))
-        marker = (item.marker.strip() or f"{number}.") if item.enumerated else "-"
-        if text:
-            self._rendering.add(f"{marker} {text}", "list", indent="  " * depth)
-        self._children(item, depth + 1)
 
     def _captions(self, item: Any) -> None:
         for caption in self._resolve(item.captions):

@@ -61,11 +61,17 @@ def _content(envelope: Envelope) -> Content:
     rendering.add("\n".join(f"{name}: {_line(value)}" for name, value in facts["properties"]), "paragraph")
     metadata: dict[str, Any] = {"properties": dict(facts["properties"])} if facts["properties"] else {}
     if facts["what"] == "database":
-        _add_tables(rendering, body)
+        for table in body:
+            if len(body) > 1 and table["name"].strip():
+                rendering.add(f"## {_line(table['name'])}", "heading", 2)
+            rendering.add(_table_text([table["columns"], *table["rows"]]) if table["rows"] else "", "table")
     else:
         tally = Counter[str]()
         for prefix, part in page_parts(body, tally):
-            _add(rendering, prefix, part)
+            marks = prefix.lstrip(" ")  # white space before the first line stays outside of its span
+            first, *others = part.text.strip("\n").split("\n")
+            text = "\n".join([marks + first, *(f"{prefix}{line}" for line in others)])
+            rendering.add(text, part.kind, part.level, indent=prefix[: len(prefix) - len(marks)])
         metadata |= {"blocks": facts["blocks"], **_partial(facts, tally)}
     return Content(
         text=rendering.text,
@@ -95,22 +101,6 @@ def _partial(facts: Mapping[str, Any], tally: Counter[str]) -> dict[str, Any]:
     if fetched == rendered and not refused:
         return {}
     return {"partial": {"fetched": fetched, "rendered": rendered, "unread": _unread(tally), "refused": refused}}
-
-
-def _add(rendering: Rendering, prefix: str, part: RenderedPart) -> None:
-    """Add a part with the prefix on every line; white space before the first line stays outside of its span."""
-    marks = prefix.lstrip(" ")
-    first, *others = part.text.strip("\n").split("\n")
-    text = "\n".join([marks + first, *(f"{prefix}{line}" for line in others)])
-    rendering.add(text, part.kind, part.level, indent=prefix[: len(prefix) - len(marks)])
-
-
-def _add_tables(rendering: Rendering, tables: Sequence[Mapping[str, Any]]) -> None:
-    """Add each table, under its name if there are several."""
-    for table in tables:
-        if len(tables) > 1 and table["name"].strip():
-            rendering.add(f"## {_line(table['name'])}", "heading", 2)
-        rendering.add(_table_text([table["columns"], *table["rows"]]) if table["rows"] else "", "table")
 
 
 def _line(text: str) -> str:

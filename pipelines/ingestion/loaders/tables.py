@@ -290,7 +290,12 @@ def _odf_sheets(content: bytes, budget: CellBudget) -> Iterator[tuple[str, list[
 def _odf_row(element: Any, budget: CellBudget) -> list[CellValue]:
     row: list[CellValue] = []
     for cell in element.iterchildren(*_CELLS):
-        value = _odf_value(cell)
+        kind = cell.get(f"{_OFFICE}value-type", "string")
+        texts = [" ".join("".join(paragraph.itertext()).split()) for paragraph in cell.iterchildren(f"{_TEXT}p")]
+        text = " ".join(filter(None, texts))
+        if kind == "date":
+            text = cell.get(f"{_OFFICE}date-value", text).replace("T", " ").removesuffix(" 00:00:00")
+        value = CellValue(text, kind == "string") if text else EMPTY
         times = _repeats(cell, f"{_TABLE}number-columns-repeated")
         if value.text:
             budget.spend(times, times)
@@ -299,15 +304,6 @@ def _odf_row(element: Any, budget: CellBudget) -> list[CellValue]:
         row.pop()
     budget.spend(0, 1 + len(row))
     return row
-
-
-def _odf_value(cell: Any) -> CellValue:
-    kind = cell.get(f"{_OFFICE}value-type", "string")
-    texts = [" ".join("".join(paragraph.itertext()).split()) for paragraph in cell.iterchildren(f"{_TEXT}p")]
-    text = " ".join(filter(None, texts))
-    if kind == "date":
-        text = cell.get(f"{_OFFICE}date-value", text).replace("T", " ").removesuffix(" 00:00:00")
-    return CellValue(text, kind == "string") if text else EMPTY
 
 
 def _repeats(element: Any, attribute: str) -> int:

@@ -27,7 +27,12 @@ def _windows(text: str, limit: int, overlap: int) -> Iterator[Span]:
     words = list(_words(text, limit // 2))
     first = done = 0
     while done < len(words):
-        last = _window_end(text, words, first, limit)
+        last, size = first + 1, words[first].alone
+        while last < len(words) and size + words[last].after <= limit:
+            size += words[last].after
+            last += 1
+        while last > first + 1 and count_tokens(text[words[first].start : words[last - 1].end]) > limit:
+            last -= 1  # tokens do not add up where a word was cut
         if last <= done:  # the overlap leaves no room for a further word
             first = done
             continue
@@ -37,17 +42,6 @@ def _windows(text: str, limit: int, overlap: int) -> Iterator[Span]:
         while first > least and shared + words[first - 1].alone <= overlap:
             first -= 1
             shared += words[first].after
-
-
-def _window_end(text: str, words: Sequence[_Word], first: int, limit: int) -> int:
-    """The index after the last word of the window that begins with word `first`."""
-    last, size = first + 1, words[first].alone
-    while last < len(words) and size + words[last].after <= limit:
-        size += words[last].after
-        last += 1
-    while last > first + 1 and count_tokens(text[words[first].start : words[last - 1].end]) > limit:
-        last -= 1  # tokens do not add up where a word was cut
-    return last
 
 
 def _words(text: str, most: int) -> Iterator[_Word]:

@@ -229,7 +229,8 @@ class _FolderListing:
         return below[::-1]
 
     def _add(self, entry: "os.DirEntry[str]", name: str, uri: str) -> None:
-        stem, suffix = _stem_and_suffix(entry.name)
+        stem, dot, suffix = entry.name.lower().rpartition(".")
+        stem, suffix = (stem, dot + suffix) if stem and suffix else (entry.name.lower(), "")
         try:
             info = _file_status(entry, self._folder)
             if info is None:
@@ -310,12 +311,6 @@ def _file_status(entry: "os.DirEntry[str]", folder: Path) -> os.stat_result | No
     if not stat.S_ISREG(info.st_mode):
         return None
     return info if not entry.is_symlink() or Path(entry.path).resolve().is_relative_to(folder) else None
-
-
-def _stem_and_suffix(name: str) -> tuple[str, str]:
-    """Split a file's name as `pathlib` does, in lower case."""
-    stem, dot, suffix = name.lower().rpartition(".")
-    return (stem, dot + suffix) if stem and suffix else (name.lower(), "")
 
 
 def _skip_reason(stem: str, suffix: str, path: str) -> str:

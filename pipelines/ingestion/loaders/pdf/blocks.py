@@ -244,13 +244,9 @@ def _goes_on(group: LineGroup, line: PdfLine, below: PdfLine | None, style: Docu
         limit = last.limit if is_styled else last.right[0].x0 - 0.5 * last.size
         return not line.right and (last.x1 + first_word(line) >= limit or _breaks_off(last.text))
     if line.text[0].islower():
-        return _may_wrap(last, line, edge)
+        # a lone word below a short line is an item
+        return " " in line.text or _fills(last, line, (last.x0 + edge.right) / 2)
     return not _begins_nearby(group, line, edge) and not _is_item(group, line, below, edge)
-
-
-def _may_wrap(last: PdfLine, line: PdfLine, edge: Edge) -> bool:
-    """True if a line in small letters may go on from the one above: a lone word below a short line is an item."""
-    return " " in line.text or _fills(last, line, (last.x0 + edge.right) / 2)
 
 
 def _changes_font(last: PdfLine, line: PdfLine) -> bool:

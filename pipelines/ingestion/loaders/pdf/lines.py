@@ -85,7 +85,13 @@ def page_lines(words: Sequence[Word], page: int) -> list[PdfLine]:
         else:
             runs.append([word])
     runs = [piece for run in runs for piece in _cut_at_wide_gaps(run)]
-    starts = _starts(runs)
+    counts = Counter(
+        round(word.x0)
+        for run in runs
+        for before, word in zip([None, *run], run, strict=False)
+        if before is None or (_restyled(before, word) and word.x0 - before.x1 > _COLUMN_GAP * word.size)
+    )
+    starts = frozenset(x for x in counts if sum(counts.get(near, 0) for near in (x - 1, x, x + 1)) >= _COMMON_START)
     pieces = [piece for run in runs for piece in _cut_at(run, starts)]
     lines = [_line(run, page, order) for order, run in enumerate(pieces)]
     drawn = sorted(_join_pieces(lines), key=lambda line: line.order)
@@ -147,17 +153,6 @@ def _cut_at_wide_gaps(run: list[Word]) -> list[list[Word]]:
     if len(wide) < 2 or len(wide) == len(gaps) or any(_NARROW_GAP < gap <= _ITEM_GAP for gap in gaps):
         return [run]
     return [run[start:end] for start, end in pairwise([0, *wide, len(run)])]
-
-
-def _starts(runs: Iterable[Sequence[Word]]) -> frozenset[int]:
-    """The x positions, in whole points, where several lines begin, or go on in another style after a wide space."""
-    counts = Counter(
-        round(word.x0)
-        for run in runs
-        for before, word in zip([None, *run], run, strict=False)
-        if before is None or (_restyled(before, word) and word.x0 - before.x1 > _COLUMN_GAP * word.size)
-    )
-    return frozenset(x for x in counts if sum(counts.get(near, 0) for near in (x - 1, x, x + 1)) >= _COMMON_START)
 
 
 def _restyled(before: Word, word: Word) -> bool:

@@ -157,7 +157,9 @@ class Glyphs:
         font = self._name.value.decode("utf-8", "replace") if 0 < length <= len(self._name) else ""
         angle = math.degrees(math.atan2(matrix.b, matrix.a))
         quarter = round(angle / 90)
-        ink = self._ink(index)
+        channels = [ctypes.c_uint() for _ in range(4)]
+        self._raw.FPDFText_GetFillColor(self._page, index, *channels)
+        ink = tuple(channel.value for channel in channels)
         return GlyphStyle(
             round(size * scale * 2) / 2,
             round(size * scale, 2),
@@ -168,11 +170,6 @@ class Glyphs:
             abs(angle - 90 * quarter) > _LEAST_SLANT or _is_pale(ink),
             f"{font} {ink}",
         )
-
-    def _ink(self, index: int) -> tuple[int, ...]:
-        channels = [ctypes.c_uint() for _ in range(4)]
-        self._raw.FPDFText_GetFillColor(self._page, index, *channels)
-        return tuple(channel.value for channel in channels)
 
     def _is_bold(self, index: int, font: str) -> bool:
         """By the font's name; by its weight, often wrong, only if the name does not tell."""

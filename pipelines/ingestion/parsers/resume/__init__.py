@@ -82,18 +82,6 @@ def _lists_items(text: str, part: SectionPart) -> bool:
     return are_short and len(items) > 1 and not any(is_link(item) or email_in(item) for item in items)
 
 
-def _with_talks(text: str, parts: Sequence[SectionPart]) -> list[SectionPart]:
-    """The parts; one called "Presentation" that has dates is no summary, but lists talks."""
-    return [
-        replace(part, section="talks")
-        if part.section == "summary"
-        and names_talks(part.title)
-        and any(date_ranges(text[line.start : line.end]) for line in part.lines)
-        else part
-        for part in parts
-    ]
-
-
 def _lists_jobs(text: str, part: SectionPart) -> bool:
     return not part.section and any(map(_names_dated_job, split_entries(dated_lines(text, part.lines)).entries))
 
@@ -101,7 +89,14 @@ def _lists_jobs(text: str, part: SectionPart) -> bool:
 def resume_parts(text: str, blocks: Sequence[Block], boxes: Sequence[LineBox] = ()) -> list[SectionPart]:
     """The parts of a resume: its sections by their titles, and by what they hold."""
     parts = _with_experience(text, with_name(text, parts_of(text, blocks, boxes)))
-    return _with_talks(text, _with_skills(text, parts))
+    return [  # what is called "Presentation" and has dates is no summary, but lists talks
+        replace(part, section="talks")
+        if part.section == "summary"
+        and names_talks(part.title)
+        and any(date_ranges(text[line.start : line.end]) for line in part.lines)
+        else part
+        for part in _with_skills(text, parts)
+    ]
 
 
 def pieces_of(text: str, parts: Sequence[SectionPart], readers: Mapping[str, Reader], limit: int) -> list[Piece]:

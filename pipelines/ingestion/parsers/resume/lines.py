@@ -492,8 +492,13 @@ def _dated_line(text: str, line: ResumeLine) -> DatedLine:
     lengths = [(start + line.start, end + line.start) for start, end in durations(raw)]
     ranges = [date for date in dates if date.is_range]
     holes = [(date.start, date.end) for date in ranges or dates] + lengths  # "Cook, from 2010 head chef" is one name
-    if line.kind in ("bullet", "more"):
-        return _dated_item(text, line, dates, holes)
+    if line.kind in ("bullet", "more"):  # dates and places after a tab are beside it, in a column of their own
+        tab = text.rfind("\t", line.body, line.end)
+        after_tab = tuple(date for date in dates if date.start > tab > 0)
+        if tab < 0 or line.end - tab > 60:
+            return DatedLine(line, dates)
+        parts = tuple(part for part in segments(text, tab, line.end, holes) if is_place(part.words))
+        return DatedLine(line, after_tab or dates, parts, "beside" if after_tab else "")
     parts = tuple(segments(text, line.body, line.end, holes, line.breaks))
     if len(parts) > 1 and not dates and all(label_role(part.words) is not None for part in parts):
         return DatedLine(line)
@@ -510,16 +515,6 @@ def _with_stacked(text: str, line: ResumeLine, dates: tuple[DateRange, ...]) -> 
         return dates
     found = leading_range(text, line.body, line.end)
     return (found, *(date for date in dates if date.start >= found.end)) if found else dates
-
-
-def _dated_item(text: str, line: ResumeLine, dates: tuple[DateRange, ...], holes: list[Span]) -> DatedLine:
-    """A list item; dates and places after a tab are beside it, in a column of their own."""
-    tab = text.rfind("\t", line.body, line.end)
-    after_tab = tuple(date for date in dates if date.start > tab > 0)
-    if tab < 0 or line.end - tab > 60:
-        return DatedLine(line, dates)
-    parts = tuple(part for part in segments(text, tab, line.end, holes) if is_place(part.words))
-    return DatedLine(line, after_tab or dates, parts, "beside" if after_tab else "")
 
 
 def _is_named(text: str, line: ResumeLine, parts: Sequence[LineSegment], dated: bool) -> bool:

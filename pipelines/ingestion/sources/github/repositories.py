@@ -187,7 +187,7 @@ class Owners:
         login, kind = self._api.cached(f"/users/{owner}", _login_and_kind).body
         if not place_of(f"github:{login}"):
             raise garbled_error()
-        viewer = self._viewer()
+        viewer = str(self._api.cached("/user", _login_and_kind, allowed=(403,)).body[0]) if self._api.has_token else ""
         if kind == "Organization":
             path, parameters = f"/orgs/{login}/repos", {"type": "all"}
         elif viewer and viewer.casefold() == login.casefold():
@@ -245,10 +245,6 @@ class Owners:
     def _page(self, path: str, parameters: dict[str, Any], number: int) -> CachedResponse:
         query = {**parameters, "sort": "full_name", "per_page": _PER_PAGE, "page": number}
         return self._api.cached(path, repositories_in, query)
-
-    def _viewer(self) -> str:
-        """Return the login of the token's owner; empty without a token, and for that of an app."""
-        return str(self._api.cached("/user", _login_and_kind, allowed=(403,)).body[0]) if self._api.has_token else ""
 
     def _as_before(self, login: str, found: list[Facts]) -> list[SourceError]:
         """Return a problem if another token listed private repositories that are missing now.
