@@ -1,6 +1,5 @@
 """Requests to an OpenAI-compatible server: the client, one layer of retries, and an error message for each failure."""
 
-import email.utils
 import random
 import re
 import socket
@@ -20,6 +19,7 @@ from pydantic import SecretStr
 
 from pipelines.errors import ConfigError, FootnoteError, ModelError, PromptTooLong, ServiceUnavailable
 from pipelines.observe import log
+from pipelines.retry import retry_after
 from pipelines.text import word_parts
 from pipelines.tls import CA_FILE_HINT, environment_ca_file, is_untrusted, ssl_context
 
@@ -197,7 +197,7 @@ def retry_wait(error: Exception, attempt: int) -> float | None:
         exhausted = error.code == "insufficient_quota"
         if exhausted or not (error.status_code in (408, 429) or error.status_code >= 500):
             return None
-        asked = _retry_after(error.response.headers.get("retry-after", ""))
+        asked = retry_after(error.response.headers.get("retry-after", ""))
         if asked is not None:
             return asked if asked <= _LONGEST_WAIT else None
     elif not isinstance(error, openai.APIConnectionError | httpx.TransportError):
@@ -267,17 +267,6 @@ def _detail(error: BaseException, endpoint: Endpoint) -> str:
     text = " ".join(str(message or error or type(error).__name__).split())[:300]
     key = endpoint.key.get_secret_value()
     return text.replace(key, "***") if key else text
-
-
-def _retry_after(header: str) -> float | None:
-    try:
-        return max(float(header), 0.0)
-    except ValueError:
-        pass
-    try:
-        return max(email.utils.parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None
 
 
 def _names_no_path(detail: str) -> bool:

@@ -1,11 +1,12 @@
 """Parse any document: paragraphs packed to a number of characters, headings with the text below them."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pydantic import Field
 
 from pipelines.blocks import blocks_of
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Packing, Piece, has_only_headings, join_tiny, pack, sections_of
 from pipelines.types import Block, Document
 
@@ -21,13 +22,10 @@ class GenericParser(SpanParser):
         characters: Maximum size of a node.
     """
 
+    limit: ClassVar[Limit] = ("characters", len)
     name: str = "generic"
     version: int = 7
     characters: int = Field(default=1000, ge=50)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `characters` characters."""
-        return len(text) <= self.characters
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from pipelines.blocks import blocks_of, fill_gaps
 from pipelines.facts import JourneyFacts
 from pipelines.ingestion.parsers.markdown import is_tiny, last_words
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Packing, Piece, Span, count_words, join_tiny, pack, sections_of
 from pipelines.months import fiscal_year
 from pipelines.structure import sentences
@@ -59,6 +59,7 @@ class JourneyParser(SpanParser):
     """
 
     category: ClassVar[str] = "journey"
+    limit: ClassVar[Limit] = ("hard_tokens", count_tokens)
     name: str = "journey"
     version: int = 3
     target_tokens: int = Field(default=450, ge=20)
@@ -66,10 +67,6 @@ class JourneyParser(SpanParser):
     hard_tokens: int = Field(default=600, ge=20)
     overlap_words: int = Field(default=30, ge=0)
     overlap_tokens: int = Field(default=50, ge=0)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `hard_tokens` cl100k tokens."""
-        return count_tokens(text) <= self.hard_tokens
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document, each with its JourneyFacts."""

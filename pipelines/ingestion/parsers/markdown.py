@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import ClassVar
 
 from pydantic import Field
 
 from pipelines.blocks import blocks_of, markdown_blocks
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import (
     Packing,
     Piece,
@@ -56,15 +57,12 @@ class MarkdownParser(SpanParser):
     fewer than 15 words below its heading is joined to the subsection that follows.
     """
 
+    limit: ClassVar[Limit] = ("max_words", count_words)
     name: str = "markdown"
     version: int = 8
     target_words: int = Field(default=600, ge=20)
     max_words: int = Field(default=800, ge=20)
     overlap_words: int = Field(default=25, ge=0)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `max_words` words."""
-        return count_words(text) <= self.max_words
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document; without blocks, it is read as CommonMark."""

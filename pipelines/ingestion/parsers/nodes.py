@@ -26,6 +26,7 @@ from pipelines.types import Document, NodeMetadata
 
 # Texts to normalised vectors of shape (texts, dimension).
 EmbedTexts = Callable[[Sequence[str]], NDArray[Any]]
+Limit = tuple[str, Callable[[str], int]]  # the field that holds the most that a node may have, and what measures it
 
 _OWN_KEYS = [key for key in NodeMetadata.model_fields if key != "extra"]
 
@@ -158,6 +159,7 @@ class SpanParser(NodeParser):
     model_config = ConfigDict(extra="forbid")  # a size that a parser does not have is an error
 
     embeds: ClassVar[bool] = False
+    limit: ClassVar[Limit]
     category: ClassVar[str] = "generic"  # of a document of another program that states none
     name: str = ""
     version: int = 0
@@ -178,9 +180,10 @@ class SpanParser(NodeParser):
         """The names of the parser's size options, sorted."""
         return sorted(cls.model_fields.keys() - SpanParser.model_fields.keys())
 
-    @abstractmethod
     def fits(self, text: str) -> bool:
         """True if a node of this text is within the parser's hard limit."""
+        name, measure = self.limit
+        return measure(text) <= int(getattr(self, name))
 
     @abstractmethod
     def split(self, document: Document) -> list[Piece]:

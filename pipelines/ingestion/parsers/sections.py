@@ -2,12 +2,13 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from pydantic import Field
 
 from pipelines.blocks import blocks_of
 from pipelines.headings import trim_span
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, has_only_headings, join_tiny, sections_of
 from pipelines.structure import sentences
 from pipelines.types import Block, Document
@@ -87,14 +88,11 @@ class SectionsParser(SpanParser):
         overlap: Maximum number of characters that two nodes of one section share.
     """
 
+    limit: ClassVar[Limit] = ("characters", len)
     name: str = "sections"
     version: int = 3
     characters: int = Field(default=400, ge=50)
     overlap: int = Field(default=100, ge=0)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `characters` characters."""
-        return len(text) <= self.characters
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pipelines.blocks import blocks_of
 from pipelines.errors import ConfigError
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.sections import SectionsParser, section_spans, sentence_spans
 from pipelines.types import Block, Document
@@ -56,16 +56,13 @@ class SemanticParser(SpanParser):
     """
 
     embeds: ClassVar[bool] = True
+    limit: ClassVar[Limit] = ("max_characters", len)
     name: str = "semantic"
     version: int = 3
     group: int = Field(default=3, ge=1)
     percentile: float = Field(default=25.0, ge=0, le=100)
     min_characters: int = Field(default=200, ge=1)
     max_characters: int = Field(default=2048, ge=50)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `max_characters` characters."""
-        return len(text) <= self.max_characters
 
     def finest(self, document: Document) -> list[Piece]:
         """One piece for each group that `split` embeds: the maximum number of pieces; empty if it embeds nothing."""

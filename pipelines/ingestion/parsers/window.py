@@ -3,12 +3,12 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from pydantic import Field
 
 from pipelines.blocks import blocks_of
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span, sections_of
 from pipelines.text import count_tokens, word_spans
 from pipelines.types import Block, Document
@@ -64,14 +64,11 @@ class WindowParser(SpanParser):
         overlap: Maximum number of tokens that two nodes share.
     """
 
+    limit: ClassVar[Limit] = ("tokens", count_tokens)
     name: str = "window"
     version: int = 2
     tokens: int = Field(default=450, ge=20)
     overlap: int = Field(default=75, ge=0)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `tokens` cl100k tokens."""
-        return count_tokens(text) <= self.tokens
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

@@ -4,8 +4,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -13,6 +11,7 @@ from pydantic import SecretStr
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import Access, asked_wait, connection_failure
+from pipelines.retry import retry_after
 from pipelines.tls import CA_FILE_HINT, checked_ca_file, environment_ca_file, is_untrusted, ssl_context
 from pipelines.wording import format_duration
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 _PAUSES = (1.0, 4.0)  # seconds before a request that failed is sent again, unless the API names a time
 _MAX_FAILURES = 3  # requests in a row: then the API is down
 _MAX_REDIRECTS = 5
-_MAX_DIGITS = 11  # of seconds to wait; a longer number is nonsense
 _TIMEOUT = 30.0  # seconds
 _RATE_LIMIT = "its rate limit"
 
@@ -50,7 +48,7 @@ class Reply:
     @property
     def retry_after(self) -> float | None:
         """The seconds in its Retry-After header; None where it has none."""
-        return retry_after(self.headers)
+        return retry_after(self.headers.get("retry-after", ""))
 
 
 class JsonClient(ABC):
@@ -220,22 +218,6 @@ class JsonClient(ABC):
         stopped, hint = f"{self.name} failed repeatedly, so requests to it were stopped.", "Run it again later."
         self._closed_by = Ended(stopped, hint=hint)
         return Ended(f"{error.message} {stopped}", hint=hint)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds in a Retry-After header; None where it has none that can be read."""
-    value = headers.get("retry-after", "").strip()
-    try:
-        until = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return seconds_in(value)
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
-
-
-def seconds_in(value: str | None) -> float | None:
-    """The number of seconds in a header; None where it holds none."""
-    return float(value) if value and value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS else None
 
 
 def _parsed(content: bytes) -> Any:

@@ -11,7 +11,7 @@ from pipelines.facts import JobFacts, records_of
 from pipelines.ingestion.parsers.careers.records import combined
 from pipelines.ingestion.parsers.linkedin.export import TYPESET_READERS, is_typeset, typeset_parts
 from pipelines.ingestion.parsers.linkedin.jobs import read_profile_jobs
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Piece
 from pipelines.ingestion.parsers.resume import pieces_of, resume_parts, with_unread
 from pipelines.ingestion.parsers.resume.readers import READERS
@@ -75,13 +75,10 @@ class LinkedInParser(SpanParser):
     """
 
     category: ClassVar[str] = "linkedin"
+    limit: ClassVar[Limit] = ("max_tokens", count_tokens)
     name: str = "linkedin"
     version: int = 18
     max_tokens: int = Field(default=800, ge=50)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `max_tokens` cl100k tokens."""
-        return count_tokens(text) <= self.max_tokens
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document; its sections are those of a resume unless LinkedIn typeset it."""

@@ -14,7 +14,7 @@ from pipelines.ingestion.parsers.careers.records import combined, date_fields, j
 from pipelines.ingestion.parsers.careers.talks import names_talks
 from pipelines.ingestion.parsers.careers.vocabulary import degree_score, has_school, has_title, is_break
 from pipelines.ingestion.parsers.generic import GenericParser
-from pipelines.ingestion.parsers.nodes import SpanParser
+from pipelines.ingestion.parsers.nodes import Limit, SpanParser
 from pipelines.ingestion.parsers.pieces import Piece, Span, cut_span
 from pipelines.ingestion.parsers.resume.entries import HEADING, ResumeEntry, split_entries
 from pipelines.ingestion.parsers.resume.lines import DatedLine, dated_lines
@@ -225,13 +225,10 @@ class ResumeParser(SpanParser):
     """
 
     category: ClassVar[str] = "resume"
+    limit: ClassVar[Limit] = ("max_tokens", count_tokens)
     name: str = "resume"
     version: int = 31
     max_tokens: int = Field(default=800, ge=50)
-
-    def fits(self, text: str) -> bool:
-        """True if the text has at most `max_tokens` cl100k tokens."""
-        return count_tokens(text) <= self.max_tokens
 
     def split(self, document: Document) -> list[Piece]:
         """The pieces of the document."""

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import Access
-from pipelines.ingestion.sources.http import JsonClient, Reply, seconds_in
+from pipelines.ingestion.sources.http import JsonClient, Reply
+from pipelines.retry import seconds_in
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
 from pipelines.text import one_line
 

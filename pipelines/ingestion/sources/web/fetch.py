@@ -12,7 +12,6 @@ from protego import Protego
 from config.settings import WebSettings
 from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.base import RUN_LATER, Gone, Refused, asked_wait
-from pipelines.ingestion.sources.http import retry_after
 from pipelines.ingestion.sources.web.address import Address, join, read_address
 from pipelines.ingestion.sources.web.guard import HttpClient, Network, Response
 from pipelines.ingestion.sources.web.responses import (
@@ -33,6 +32,7 @@ from pipelines.ingestion.sources.web.responses import (
     too_large,
     validators_of,
 )
+from pipelines.retry import retry_after
 
 _MAX_UNREACHED = 3  # requests in a row
 _MAX_WAIT = 60.0  # seconds that a server may ask for and gets
@@ -177,7 +177,7 @@ class Fetcher:
             with self._counted(address.netloc), self._wire.get(address, headers) as reply:
                 if reply.status not in BUSY:
                     return self._page(address, reply, conditional=bool(headers), for_robots=for_robots)
-                status, wait = reply.status, retry_after(reply.headers)
+                status, wait = reply.status, retry_after(reply.headers.get("retry-after", ""))
             refusal = busy_error(address.name if wait is None else address.netloc, status, wait)
             if wait is None or wait > _MAX_WAIT or not left:
                 break
