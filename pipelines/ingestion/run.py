@@ -29,14 +29,13 @@ from pipelines.ingestion.plan import (
 )
 from pipelines.ingestion.prepare import PrepareOptions, Task
 from pipelines.ingestion.ray_executor import RayExecutor, build_ray_executor
-from pipelines.ingestion.sources import Access, Sources
+from pipelines.ingestion.sources import Access, Sources, kind_of
 from pipelines.ingestion.sources.base import SILENT, Reporter, throttled
+from pipelines.ingestion.sources.files import is_missing, missing_path_error
 from pipelines.ingestion.sources.locations import (
-    assert_were_sources,
     configured_locations,
     declared_sources,
     location_key,
-    missing_paths,
     unique_locations,
 )
 from pipelines.ingestion.workers import Executor, build_executor, prepare_in_process
@@ -50,7 +49,7 @@ from pipelines.store.embedding_models import model_to_use
 from pipelines.store.fetch_cache import forget_fetched, recall_listings, remember_listing
 from pipelines.store.index_snapshots import LexicalIndexes
 from pipelines.store.node_table import make_vector_index, set_vector_index_aside
-from pipelines.store.originals import named_place
+from pipelines.store.originals import named_place, named_uri
 from pipelines.store.runs import FailedDocument, current_failures, finish_run, open_run, settle_failures
 from pipelines.store.schema import documents
 from pipelines.store.vector_store import (
@@ -169,12 +168,16 @@ class Ingestion:
         Raises:
             SourceError: For the first such path.
         """
-        if missing := missing_paths(locations):
+        missing = [location for location in locations if kind_of(location) == "file" and is_missing(location)]
+        if missing:
             with reading(self.database.engine, "reading what failed") as connection:
                 stored = connection.execute(select(documents.c.source, documents.c.source_uri))
                 uris = {uri for row in stored for uri in row}
                 uris |= {uri for failed in current_failures(connection) for uri in (failed.source, failed.source_uri)}
-            assert_were_sources(missing, uris)
+            for location in missing:
+                uri = named_uri(location)
+                if not any(known == uri or known.startswith(f"{uri}/") for known in uris):
+                    raise missing_path_error(location)
 
     def run(
         self,

@@ -141,10 +141,15 @@ def _drop_consent(tree: Any, source: str) -> None:
     named = [element for element in tree.iter() if _is_named_consent(element)]
     speaking = [element for element in tree.iter() if "cookie" in f"{element.text} {element.tail}".lower()]
     most = min(_LONGEST_NOTICE, len(" ".join(tree.text_content().split())) // 2)
-    for element in (*named, *speaking[:_MOST_SPEAKING]):
-        for notice in (element, *islice(element.iterancestors(), _NOTICE_DEPTH)):
-            if notice.tag in _NOTICES and notice.getparent() is not None and _is_notice(notice, most):
-                notice.drop_tree()
+    likely = dict.fromkeys(  # each once: a list of named elements has the same elements around it
+        notice
+        for element in (*named, *speaking[:_MOST_SPEAKING])
+        for notice in (element, *islice(element.iterancestors(), _NOTICE_DEPTH))
+        if notice.tag in _NOTICES
+    )
+    for notice in likely:
+        if notice.getparent() is not None and _is_notice(notice, most):
+            notice.drop_tree()
 
 
 def _is_named_consent(element: Any) -> bool:

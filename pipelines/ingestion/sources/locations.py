@@ -1,12 +1,12 @@
 """Locations: how a source is written on the command line, in the settings and in the file of sources."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from config.settings import Settings
 from config.sources import DeclaredSource, kind_of, read_declared
 from pipelines.errors import ConfigError, SourceError
-from pipelines.ingestion.sources.files import is_missing, missing_path_error, read_path
+from pipelines.ingestion.sources.files import read_path
 from pipelines.ingestion.sources.github.repositories import read_place
 from pipelines.ingestion.sources.notion.client import id_of
 from pipelines.ingestion.sources.web.address import read_address
@@ -76,23 +76,6 @@ def _assert_usable(location: str, private_hosts: tuple[str, ...]) -> None:
         from pipelines.ingestion.sources.web.guard import assert_public  # which loads an HTTP client
 
         assert_public(read_address(location, private_hosts))
-
-
-def missing_paths(locations: Iterable[str]) -> list[str]:
-    """Return the locations that are paths where nothing is."""
-    return [location for location in locations if kind_of(location) == "file" and is_missing(location)]
-
-
-def assert_were_sources(missing: Iterable[str], uris: Collection[str]) -> None:
-    """Refuse missing paths that are none of these URIs and have none below them: they are mistyped.
-
-    Raises:
-        SourceError: For the first such path.
-    """
-    for location in missing:
-        uri = named_uri(location)
-        if not any(known == uri or known.startswith(f"{uri}/") for known in uris):
-            raise missing_path_error(location)
 
 
 def sources_file(settings: Settings) -> Path:

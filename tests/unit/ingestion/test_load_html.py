@@ -102,6 +102,13 @@ def test_what_a_page_says_of_cookies_stays(load_bytes, page: str) -> None:
     assert "ookie" in load_bytes(page.encode(), "a.html").text
 
 
+def test_thousands_of_elements_that_are_named_after_cookies_are_read_in_seconds(load_bytes) -> None:
+    entries = "".join(f'<div class="cookie-card"><p>recipe number {number}</p></div>' for number in range(20_000))
+    began = time.monotonic()
+    assert "recipe number 19999" in load_bytes(f"<body><div>{entries}</div></body>".encode(), "a.html").text
+    assert time.monotonic() - began < 30  # it took six minutes while each looked at what is around it
+
+
 @pytest.mark.parametrize(
     ("page", "text"),
     [
