@@ -49,12 +49,8 @@ def meta_sha(document: Document) -> str:
 def recipe(parser: str, loaders: int, sizes: object, model: str = "", headers: str = "") -> str:
     """Describe the making of nodes by today's code and settings; a document of another recipe is loaded again.
 
-    Args:
-        parser: The parser's name.
-        loaders: The version of what loaded the document.
-        sizes: `Settings.parsing`, or an object with the same fields.
-        model: The embedding model, on which only the nodes of a parser that embeds depend.
-        headers: What writes headers, if they are not deterministic.
+    Of the sizes (`Settings.parsing`, or an object with its fields) the parser's own count, and of the model only where
+    it embeds. `headers` says what writes headers that are not deterministic.
     """
     sized = ""
     if parser in PARSERS:

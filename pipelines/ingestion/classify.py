@@ -330,10 +330,8 @@ def classify(document: Document, *, category: str = "", visibility: Visibility |
     journey's first lines, is also stored as `metadata["fiscal_year"]`. Title, author, year and dates that the document
     states itself stay.
 
-    Args:
-        document: As a loader made it.
-        category: Stated by the caller; the rules are skipped.
-        visibility: Stated by the caller; None = what the front matter states, else unchanged.
+    `category` and `visibility` are those that the caller states: then no rule is asked, and the front matter's does not
+    count.
 
     Raises:
         ConfigError: If the given category is not one of `CATEGORIES`.
@@ -390,10 +388,7 @@ def year_of(document: Document, stem: str, fiscal: int | None) -> int | None:
     """The first year that is known: front matter, fiscal year, date in the name, date of publication, year in the
     name, then the text: a resume's or profile's latest year, else the date in its first lines. None if none is known.
 
-    Args:
-        document: Its category must be set.
-        stem: Its folded name without the ending.
-        fiscal: The fiscal year of its name or its first lines.
+    `stem` is its folded name without the ending, `fiscal` the fiscal year of its name or its first lines.
     """
     declared = document.metadata.get("year")
     if isinstance(declared, int):

@@ -112,9 +112,7 @@ class DocumentPipeline:
     ) -> PreparedDocument:
         """Parse a document whose parser embeds, and add the headers that a language model writes.
 
-        Args:
-            prepared: The document.
-            at: Called with the name of each stage when it begins: parse, header.
+        `at` is called with the name of each stage when it begins: parse, header.
 
         Raises:
             ModelError, ServiceUnavailable: If a model cannot be used.

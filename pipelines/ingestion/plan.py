@@ -174,10 +174,7 @@ class PlanContext:
 def make_plan(listings: Sequence[Listing], known: Sequence[StoredDocument], context: PlanContext) -> Plan:
     """Plan a step for every listed document and every one that a complete listing no longer has.
 
-    Args:
-        listings: What the sources hold now.
-        known: What the database holds of the collections that the items may belong to.
-        context: What these are compared by.
+    `known` is what the database holds of the collections that the items may belong to.
     """
     context = replace(context, recipe_of=cache(context.recipe_of))
     listed = {item.uri for listing in listings for item in listing.items}

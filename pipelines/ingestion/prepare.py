@@ -113,11 +113,7 @@ def too_large(name: str, size: int, most: int) -> PreparationFailure:
 def crashed(stage: str, name: str, code: int, output: str) -> PreparationFailure:
     """The failure of a document whose worker process ended.
 
-    Args:
-        stage: The stage that was reached.
-        name: The document.
-        code: The exit code; a negative one is the number of the signal that ended the process.
-        output: The end of what the process printed.
+    A negative exit code is the number of the signal that ended it; `output` is the end of what it printed.
     """
     if code == -signal.SIGKILL:
         how = "was killed from outside (signal 9), perhaps by the system for want of memory"
@@ -226,10 +222,7 @@ def prepare(
 ) -> PreparedDocument | PreparationFailure:
     """Read, load, classify and parse a document; whatever goes wrong is a PreparationFailure, never an exception.
 
-    Args:
-        task: The document.
-        options: What is the same for every document.
-        at: Called with the name of each stage when it begins: read, load, parse.
+    `at` is called with the name of each stage when it begins: read, load, parse.
     """
     stage, item, stored = "read", task.step.item, task.stored
 

@@ -25,11 +25,8 @@ def plan_rollback(database: Database, run_id: int, *, keep_later: bool = False) 
 
     An `add` restores a removed document, an `update` restores a kept version, a `remove` removes what the run added.
 
-    Args:
-        database: Where the run is logged.
-        run_id: The run to be undone; an ingest, a reindex, a removal, or a rollback.
-        keep_later: Skip the documents that later runs changed again; else those changes are undone too, and stay as
-            versions.
+    The run may be an ingest, a reindex, a removal, or a rollback. With `keep_later` the documents that later runs
+    changed again are skipped; else those changes are undone too, and stay as versions.
 
     Raises:
         RetrievalError: If there is no such run, or it is still running.

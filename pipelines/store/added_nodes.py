@@ -69,11 +69,8 @@ def replacement(
 
     Its text is made of the nodes' texts: at their offsets, if these fit each other, else one after the other.
 
-    Args:
-        document_id: The id of the document.
-        stored: The stored document, if there is one.
-        nodes: In the order of the document, added ones last.
-        private: True if a new document is private, whatever its nodes say.
+    The nodes are in the order of the document, added ones last. A new document is private if `private` says so,
+    whatever its nodes say.
 
     Raises:
         StoreError: If the metadata of a node cannot be stored.

@@ -280,11 +280,8 @@ _CONVERTED = "text/html"
 def lines_uri(source_kind: str, source_uri: str, mime: str, path: str | None) -> str:
     """The address of a repository's file at its host; empty for any other document, and for a converted file.
 
-    Args:
-        source_kind: Of the document.
-        source_uri: Of the document: the address of its file, or of the repository whose README it is.
-        mime: Of the document; HTML was converted to text.
-        path: Of the file in its repository; empty for the description of a repository without a README.
+    The address of a document is that of its file, or of the repository whose README it is; `path` is that of the file,
+    empty for a repository without a README.
     """
     if source_kind != "github" or not path or mime == _CONVERTED:
         return ""

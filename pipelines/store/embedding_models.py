@@ -66,10 +66,7 @@ def active_since(engine: Engine, table: str) -> int | None:
 def model_to_use(engine: Engine, wanted: EmbeddingIdentity, *, stated: bool) -> EmbeddingIdentity:
     """The model to search and ingest with: the active one, or `wanted` while no document is stored.
 
-    Args:
-        engine: Of the database.
-        wanted: The model of the settings.
-        stated: True if the settings state it; else the active model is used.
+    `wanted` is the model of the settings; unless they have `stated` it, the active one is used.
 
     Raises:
         ConfigError: If the settings state another model than the active one: their vectors do not compare.

@@ -22,11 +22,8 @@ _FEW, _MANY, _SHARE = 200, 2000, 0.1  # nodes that may have changed since an ind
 def save_index(folder: Path, mark: Mark, arrays: Arrays, content: Mapping[str, Any]) -> None:
     """Write an index of all nodes at a mark to a folder, whole or not at all.
 
-    Args:
-        folder: One that another process wrote meanwhile stays, as it is the same.
-        mark: The state of the corpus.
-        arrays: By name; `a/b` is the file `b.npy` in the folder `a`.
-        content: What else it consists of, as JSON.
+    A folder that another process wrote meanwhile stays, as it is the same. Of the arrays, by name, `a/b` is the file
+    `b.npy` in the folder `a`; `content` is what else the index consists of, as JSON.
 
     Raises:
         OSError: If it cannot be written.

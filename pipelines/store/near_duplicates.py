@@ -110,10 +110,8 @@ def write_families(connection: Connection, document_ids: Collection[str], member
     A family is a connected component: every member is a near-copy of another. Its name is its smallest member id, so
     that families do not depend on the order of the documents.
 
-    Args:
-        connection: Its transaction locks all families until it ends.
-        document_ids: Documents whose former members are deleted.
-        members: Their present members, see `members_of`.
+    The transaction locks all families until it ends. The former members of the documents are deleted; for the present
+    ones see `members_of`.
     """
     forget_families(connection, document_ids)
     if not members:

@@ -85,10 +85,7 @@ def _rewrite_derived(connection: Connection, store: FootnoteVectorStore) -> None
 def drop(engine: Engine, model: StoredModel, *, cached: bool = False) -> None:
     """Drop an inactive table with all that is derived from it; waits for its readers.
 
-    Args:
-        engine: Of the database.
-        model: The model whose table is dropped.
-        cached: Also delete the cached vectors, from which it could be filled again.
+    With `cached`, the cached vectors, from which it could be filled again, are deleted too.
 
     Raises:
         ConfigError: If it is active.

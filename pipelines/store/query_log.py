@@ -143,13 +143,8 @@ def save_feedback(
 ) -> None:
     """Store a piece of feedback with the query, the nodes of its sources and its settings; it replaces an earlier one.
 
-    Args:
-        engine: Of the database.
-        query_id: The whole id of a logged answer.
-        given: The feedback. Opening a source again is counted.
-        session: An id of the reader's session.
-        audience: The reader; a visitor can give feedback only on what a visitor asked.
-        limit: The most pieces of one session.
+    Opening a source again is counted. A visitor can give feedback only on what a visitor asked; `limit` is the most
+    pieces of one session.
 
     Raises:
         RetrievalError: If there is no such answer or source, the words are too long, or the session is at its limit.

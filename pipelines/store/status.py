@@ -25,10 +25,7 @@ def source_rows(
 
     A file or page that was ingested by its own address is a document, and no source.
 
-    Args:
-        stored: The documents of every collection.
-        standing: The current failures.
-        looks: By source, when it was listed, from different records; the latest counts.
+    `looks` say when a source was listed, from different records; the latest counts.
     """
     latest: dict[str, datetime] = {}
     for source, at in (look for record in looks for look in record.items()):
@@ -75,11 +72,8 @@ def coverage(
     of `looks` listed it last; None if no run is left) and `result` (ok, failed; unlisted = all or a part of it could
     not be listed). A file or page that was ingested by its own address is a document, and no source.
 
-    Args:
-        database: The database.
-        collection: Only its documents and failures count; empty = those of every collection.
-        outdated: Returns why a document's nodes differ from what today's rules would make; empty if they do not.
-        looks: By source, when it was listed though no run had anything to do.
+    Of a `collection`, only its documents and failures count. `outdated` returns why a document's nodes differ from what
+    today's rules would make, and `looks` say when a source was listed though no run had anything to do.
     """
     with reading(database.engine, "reading the documents") as connection:
         stored = stored_documents(connection, active_table(connection), collection=collection or None)

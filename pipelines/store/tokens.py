@@ -180,10 +180,8 @@ def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], S
     A word of one cl100k token is no typo, and a spelling must have fewer tokens than the word, so that a correct word
     which the index lacks is seldom respelt (2 to 6 in 100, by the size of the index, against 13 to 31).
 
-    Args:
-        word: In lower case.
-        frequency: Returns the number of nodes with a term.
-        terms: Returns the terms that begin with a letter; those without a node are skipped.
+    `frequency` returns the number of nodes with a term, and `terms` those that begin with a letter; terms without a
+    node are skipped.
 
     Source: Damerau, CACM 1964, doi:10.1145/363958.363994.
     """

@@ -87,12 +87,8 @@ class SourceText:
 def read_with_docling(data: bytes, name: str, suffix: str, words: str, pictured: Sequence[str] = ()) -> Rendering:
     """Convert a file with docling and render it.
 
-    Args:
-        data: Its bytes.
-        name: Its name, for errors.
-        suffix: The suffix that tells docling the format.
-        words: Its bare text in order, from which the spaces between runs are taken.
-        pictured: The alternative texts of its pictures in order, empty for none, where docling does not read them.
+    `words` are its bare text in order, from which the spaces between runs are taken, and `pictured` the alternative
+    texts of its pictures in order, empty for none, where docling does not read them.
 
     Raises:
         LoadError: If docling cannot read it.

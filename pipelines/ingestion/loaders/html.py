@@ -189,10 +189,7 @@ def decode_page(data: bytes, name: str, charset: str = "") -> str:
     By its byte order mark, or as UTF-16 that has none; else as UTF-8, unless a 7-bit encoding is stated or it is
     invalid; else in the charset that the server or the page states; else like plain text.
 
-    Args:
-        data: The bytes of the page.
-        name: The name of the page, for errors.
-        charset: As stated by the server; empty if it states none.
+    `charset` is the one that the server states; empty if it states none.
 
     Raises:
         LoadError: If none of them fits.
@@ -383,10 +380,8 @@ class _PageWalk:
 def render_page(tree: Any, *, skipped: Sequence[str] = (), skips_menus: bool = False) -> Rendering:
     """The headings, paragraphs, list items, tables, code and captions of an element tree, in order.
 
-    Args:
-        tree: Of HTML; None has none.
-        skipped: Elements that are left out, beside those that no reader sees.
-        skips_menus: True to leave out lists of links before the first heading.
+    Left out are `skipped` elements, beside those that no reader sees, and with `skips_menus` lists of links before the
+    first heading.
     """
     if tree is None:
         return Rendering()

@@ -188,10 +188,6 @@ def extract_article(page: str, url: str) -> Content | None:
 
     A page that states it is an article is extracted with high precision. Any other page, such as a manual's, is
     extracted with higher recall.
-
-    Args:
-        page: The source of the page.
-        url: Its address, to resolve relative ones.
     """
     found = _extract(page, url, precise=True)
     if found is None or "article" not in (found.pagetype or "").lower() or len(_body_text(found.body)) < _SHORT:

@@ -59,10 +59,7 @@ def parser_for(document: Document) -> str:
 def build_parser(name: str, sizes: object | None = None, embed: EmbedTexts | None = None) -> SpanParser:
     """Build the parser with that name.
 
-    Args:
-        name: A key of PARSERS.
-        sizes: Node sizes, as `Settings.parsing`; None = the parser's defaults.
-        embed: Embeds texts, for the semantic parser.
+    Without `sizes` (as `Settings.parsing`) it has its defaults; `embed` is for the semantic parser.
 
     Raises:
         ConfigError: If there is no such parser.
@@ -78,11 +75,8 @@ def parse(
 ) -> list[TextNode]:
     """Parse a document into nodes, in order, each with its header; at least one for a document with text.
 
-    Args:
-        document: `id` and `content_sha` must be set: they are part of the node ids.
-        name: A key of PARSERS; empty = `parser_for(document)`.
-        sizes: Node sizes, as `Settings.parsing`; None = the parser's defaults.
-        embed: Embeds texts, for the semantic parser.
+    The document's `id` and `content_sha` must be set: they are part of the node ids. Without a name the parser is
+    `parser_for(document)`; for `sizes` and `embed` see `build_parser`.
 
     Raises:
         ParseError: If a parser returns a node that is not an exact span.

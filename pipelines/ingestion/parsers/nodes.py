@@ -40,12 +40,7 @@ def make_nodes(
 ) -> list[TextNode]:
     """A node of `document.text[start:end]` for each piece, in order, with the fields of NodeMetadata and a stable id.
 
-    Args:
-        document: Its `id` and `content_sha` are part of the node ids.
-        pieces: Spans without white space at either end.
-        parser: The parser's name.
-        parser_version: Increased whenever the parser's output changes.
-        extra: The caller's own metadata, for a document of another LlamaIndex program.
+    `extra` is the caller's own metadata, for a document of another LlamaIndex program.
 
     Raises:
         ParseError: If a span is empty, outside the text, or has white space at an end.

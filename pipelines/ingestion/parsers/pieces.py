@@ -223,11 +223,7 @@ class Unit:
 def pack(text: str, blocks: Sequence[Block], path: tuple[str, ...], packing: Packing) -> Iterator[Piece]:
     """Pack the blocks of a section into pieces, in order; pieces overlap, except at tables and code.
 
-    Args:
-        text: Canonical text.
-        blocks: The section's blocks, its heading first; at least one.
-        path: The section's path.
-        packing: Sizes of the pieces.
+    The first of the blocks is the section's heading.
     """
     packed: list[Unit] = []
     opened, size = blocks[0].start, 0

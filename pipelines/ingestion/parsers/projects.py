@@ -118,11 +118,6 @@ def project_of(document: Document) -> ProjectFacts | None:
 def _title(document: Document, blocks: Sequence[Block], known: str) -> Title:
     """The title of a README: its first heading, unless this is below other text (but of the README's own
     name) or names a section ("Installation").
-
-    Args:
-        document: The README.
-        blocks: Its first blocks.
-        known: The name of its repository; empty if it is not known.
     """
     text = document.text
     headings = [block for block in blocks if block.kind == "heading"]

@@ -17,9 +17,7 @@ _ENDS = (".", ":", "!", "?")
 def technologies_in(text: str, *, badge: bool = False) -> tuple[str, ...]:
     """The languages and technologies that a text states, in its order, each once.
 
-    Args:
-        text: Words without markup.
-        badge: True for the text of a badge, where a name counts whatever its case.
+    In the text of a `badge` a name counts whatever its case.
     """
     spaced = text if text.isascii() else "".join(f" {char} " if char >= _FIRST_CJK else char for char in text)
     words = [part for word in spaced.split() for part in _parts(word)]

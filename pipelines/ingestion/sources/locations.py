@@ -19,10 +19,6 @@ _EXAMPLE = "config/sources.example.toml shows how it looks."
 def read_location(location: str, private_hosts: tuple[str, ...]) -> str:
     """Return a location in the spelling of its listing, as far as that needs no request; a path stays as it is.
 
-    Args:
-        location: As a person writes it.
-        private_hosts: Those of the settings: their ports are addresses, too.
-
     Raises:
         SourceError: If it is invalid.
         ConfigError: If `private_hosts` are not hosts.

@@ -85,11 +85,8 @@ def _split_columns(
 ) -> list[list[PdfLine]]:
     """The columns of a page in reading order; lines that span several are columns of their own.
 
-    Args:
-        lines: The lines of a page, of one rotation.
-        known: Where columns begin on the document's other pages; on this page they may be short.
-        total: Number of lines of the page; columns have a good share of them, or many.
-        depth: How often the page has been cut already.
+    `known` says where columns begin on the document's other pages: on this one they may be short. Columns have a good
+    share of the `total` lines of the page, or many; `depth` is how often it has been cut already.
     """
     total = total or len(lines)
     cut = (_best_cut(lines, known, total) or _cut_below_titles(lines)) if depth < _MAX_DEPTH else None

@@ -120,10 +120,7 @@ def read_scan(page: Any, limits: Limits, budget: OcrBudget) -> OcrResult:
 def render_page(page: Any, scale: float, until: float) -> "Image | None":
     """The page in greyscale, `scale` pixels per point; None if that takes too long.
 
-    Args:
-        page: PDFium's page.
-        scale: Pixels per point.
-        until: Deadline, in `time.monotonic` seconds; PDFium checks it between two objects of the page.
+    `until` is the deadline, in `time.monotonic` seconds; PDFium checks it between two objects of the page.
     """
     from pypdfium2 import PdfBitmap, raw
 

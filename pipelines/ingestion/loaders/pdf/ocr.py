@@ -71,11 +71,8 @@ def ocr_unavailable(limits: Limits) -> str:
 def recognise_image(image: "Image", dpi: float, limits: Limits, until: float) -> OcrResult:
     """The words of a page image in Tesseract's reading order; never raises for the image's content.
 
-    Args:
-        image: Shrunk if it has more than `MAX_PIXELS`.
-        dpi: Pixels per inch; places and sizes of words are in points.
-        limits: Its languages, as Tesseract names them.
-        until: Deadline, in `time.monotonic` seconds.
+    It is shrunk if it has more than `MAX_PIXELS`. Places and sizes of words are in points; `until` is the deadline, in
+    `time.monotonic` seconds.
     """
     shrunk = min(1.0, (MAX_PIXELS / max(image.width * image.height, 1)) ** 0.5)
     if shrunk < 1:

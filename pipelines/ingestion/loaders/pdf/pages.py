@@ -136,12 +136,7 @@ def _box(line: PdfLine, start: int, end: int) -> LineBox:
 
 
 def join_lines(lines: Sequence[PdfLine], spelling: DocumentSpelling = DocumentSpelling()) -> tuple[str, list[int]]:
-    """(one paragraph, the start of each line in it); words broken at line ends are rejoined.
-
-    Args:
-        lines: The lines of one block.
-        spelling: The spelling of the document.
-    """
+    """(one paragraph, the start of each line in it); words broken at line ends are rejoined."""
     text, offsets = "", []
     for line in lines:
         if text and not breaks_address(text, line.text):

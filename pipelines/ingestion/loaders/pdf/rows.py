@@ -42,10 +42,8 @@ def is_item(text: str) -> bool:
 def read_rows(lines: Sequence[PdfLine], column: int, known: Sequence[float] = ()) -> list[PdfLine]:
     """The lines of a column from the top; what is left or right of one on its row becomes its side note.
 
-    Args:
-        lines: The lines of one column.
-        column: Its place in the reading order of its page.
-        known: Where text begins beside side notes in other columns of the document.
+    `column` is its place in the reading order of its page, and `known` says where text begins beside side notes in
+    other columns of the document.
     """
     stream: list[PdfLine] = []
     for rows, x in _with_edges(group_rows(lines), known):

@@ -65,10 +65,8 @@ def split_entries(lines: Sequence[DatedLine], reach: int | None = None, names: N
     other text comes before (a further position in the same company). Without dates, each heading begins an entry, else
     each line with `names`.
 
-    Args:
-        lines: The lines of the section, without its heading.
-        reach: Number of naming lines; None = as in this section's first entry.
-        names: True for words that name an entry without dates (a position, or a school).
+    `reach` is the number of naming lines; None = as in this section's first entry. `names` is true for words that name
+    an entry without dates (a position, or a school).
     """
     anchors = _anchors(lines)
     if not anchors:

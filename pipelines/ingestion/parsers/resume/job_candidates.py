@@ -62,12 +62,8 @@ def whole_segment_place(row: int, at: int, words: str, aligned: bool = False) ->
 def trailing_place(row: int, at: int, side: str, words: str, city: str = "") -> PlaceCandidate | None:
     """The end of the words as a place ("Acme, Lower Brackenby", "Acme (Lindau)"); None if there is none.
 
-    Args:
-        row: Number of the line.
-        at: Number of the segment in the line.
-        side: Separator and side, if the words are one side of a separator.
-        words: The words without a known place at their end.
-        city: That known place.
+    `row` and `at` are the numbers of the line and of the segment in it, `side` the separator and the side if the words
+    are one side of a separator, and `city` a known place that was at their end.
     """
     if city:
         return PlaceCandidate(city, row, at, f"{row}.{at}{side},", place_likeness(city), words)
@@ -225,9 +221,7 @@ class Candidates:
 def candidates_of(entry: ResumeEntry, *, sides: bool = True) -> Candidates:
     """Find the candidates of a job, in order.
 
-    Args:
-        entry: The job's lines.
-        sides: True to split segments at the separators inside them.
+    With `sides`, segments are split at the separators inside them.
     """
     candidates: list[NameCandidate] = []
     places: list[PlaceCandidate] = []

@@ -119,10 +119,7 @@ class JobReading:
 def job_readings(candidates: Candidates, place_scores: Mapping[str, float], group: str) -> Iterator[JobReading]:
     """All readings of a job with their scores, about -6 to 6.
 
-    Args:
-        candidates: Its candidates.
-        place_scores: Mean place score of each key over all jobs.
-        group: The entry's role, see `group_roles`.
+    `place_scores` are the means of each key over all jobs; for the `group` of the entry see `group_roles`.
     """
     yield from _pairs(candidates, place_scores)
     yield from _singles(candidates, place_scores, group)

@@ -82,11 +82,8 @@ def _first_prose(text: str, parts: Sequence[SectionPart]) -> ResumeLine | None:
 def person_facts(text: str, lines: Sequence[ResumeLine], *, named: bool, titled: bool) -> PersonFacts | None:
     """The person that the lines describe; None if they hold no name, address, phone number or link.
 
-    Args:
-        text: The document's text.
-        lines: The lines before the first section, or those of a contact section.
-        named: True to look for a name.
-        titled: True for the lines before the first section, where the first line is the name whatever its shape.
+    A name is looked for if it is to be `named`; with `titled`, which the lines before the first section are, the first
+    line is the name whatever its shape.
     """
     start, end = lines[0].start, lines[-1].end
     passage = text[start:end]

@@ -219,9 +219,7 @@ class Properties:
     def of(self, page: Json, cached: Mapping[str, str]) -> tuple[list[list[str]], dict[str, str]]:
         """Return the non-empty properties as [name, text], by name; and the texts that took requests of their own.
 
-        Args:
-            page: What Notion says of the page.
-            cached: The texts that took requests the last time, if the page did not change since.
+        `cached` are the texts that took requests the last time, if the page did not change since.
         """
         found, took = [], dict[str, str]()
         for name, value in sorted((page.get("properties") or {}).items()):

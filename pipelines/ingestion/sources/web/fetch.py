@@ -126,10 +126,8 @@ class Fetcher:
     def get(self, address: Address, validators: Mapping[str, str] | None = None, at: str = "") -> FetchedPage:
         """Fetch an address; with validators, perhaps only to hear that it did not change.
 
-        Args:
-            address: Of the page.
-            validators: Those of the page when it was fetched last.
-            at: The address after redirects where they are valid; empty = the address itself.
+        The validators are those of the page when it was fetched last; they are valid `at` the address after redirects,
+        empty for the address itself.
 
         Raises:
             Gone: If there is nothing.

@@ -87,12 +87,7 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
 def checked_addresses(host: str, port: int, resolve: Resolve, *, private: bool, seconds: float) -> Sequence[str]:
     """Return the IP addresses that a host may be connected to: all that it has, or none.
 
-    Args:
-        host: A name, or an IP address.
-        port: Of the connection.
-        resolve: Resolves a name; called once.
-        private: True if they need not be public.
-        seconds: Limit of resolving.
+    A name is resolved once, within `seconds`; if `private`, its addresses need not be public.
 
     Raises:
         SourceError: If it has none, they take too long, or one of them is not public.

@@ -198,11 +198,6 @@ class CollectedPages:
         skipped: Names of pages of other sites.
         problems: What is listed but cannot be fetched.
         complete: False if a list may hold other pages.
-
-    Args:
-        start: The address of the list.
-        fetch_list: Reads another sitemap; it raises SourceError.
-        private_hosts: Those of the settings.
     """
 
     def __init__(self, start: Address, fetch_list: FetchList, private_hosts: tuple[str, ...]) -> None:

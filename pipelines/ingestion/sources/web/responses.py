@@ -88,12 +88,6 @@ def validators_of(headers: Mapping[str, str]) -> dict[str, str]:
 def decoded_body(chunks: Iterable[bytes], encoding: str, most: int, name: str) -> bytes:
     """Return the whole body, unpacked as it arrives: at most `most` bytes of it, packed or not.
 
-    Args:
-        chunks: Of the body, as they arrive.
-        encoding: The `Content-Encoding`.
-        most: Limit in bytes.
-        name: Of the page, for errors.
-
     Raises:
         SourceError: If it is larger, packed otherwise, or truncated.
     """
