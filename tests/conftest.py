@@ -23,7 +23,7 @@ from sqlalchemy import Engine, make_url
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.util import LRUCache
 
-from config.settings import EmbeddingSettings, Settings, get_settings
+from config.settings import EmbeddingSettings, IngestionSettings, Settings, get_settings
 from pipelines.store import database as store_database
 from pipelines.store.embedded import EmbeddedServer
 
@@ -145,8 +145,8 @@ def migrated(server: EmbeddedServer) -> str:
 
 
 def _settings(server: EmbeddedServer, name: str, home: Path, **changes: Any) -> Settings:
-    given: dict[str, Any] = {"embedding": EmbeddingSettings(provider="hashed"), **changes}
-    return Settings(_env_file=None, home=home, database_url=_dsn(server, name), **given)
+    plain = {"embedding": EmbeddingSettings(provider="hashed"), "ingestion": IngestionSettings(executor="here")}
+    return Settings(_env_file=None, home=home, database_url=_dsn(server, name), **(plain | changes))
 
 
 MakeSettings = Callable[..., Settings]
@@ -180,7 +180,7 @@ def making_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSetti
 
 @pytest.fixture
 def make_settings(server: EmbeddedServer, migrated: str) -> Iterator[MakeSettings]:
-    """Settings on a new database of their own, with hashed embeddings unless said otherwise."""
+    """Settings on a new database of their own, with hashed embeddings and no worker processes unless said otherwise."""
     with making_settings(server, migrated) as make:
         yield make
 

@@ -1,11 +1,10 @@
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
 
-from config.settings import IngestionSettings, Settings
+from config.settings import Settings
 from pipelines.ingestion.run import ingest
 from pipelines.query.engine import build_query_engine
 from pipelines.store import audit as store_audit
@@ -18,11 +17,6 @@ RESUME = "# Ann Lee\n\n## Experience\n\nAcme | Engineer | Berlin | 2019 - 2021\n
 PUMPS = (
     "# Pumps\n\nThe pumps of the old harbour were built in nineteen hundred and two by the Lee brothers of Bergen.\n"
 )
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    return make_settings(ingestion=IngestionSettings(executor="here"))
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def github() -> Iterator[FakeGitHub]:
 
 @pytest.fixture
 def settings(make_settings: Callable[..., Settings], github: FakeGitHub) -> Settings:
-    return make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    return make_settings(github=GitHubSettings(api_base=github.url))
 
 
 def run(settings: Settings, location: str = "github:ann", **options: Any) -> IngestReport:
@@ -176,11 +176,7 @@ def test_what_was_fetched_is_made_again_with_no_network(github: FakeGitHub, sett
 
 def test_a_private_repository_is_for_its_owner_only(github: FakeGitHub, make_settings: Callable[..., Settings]) -> None:
     github.tokens, github.owners["Ann"][0].private = {"t": "Ann"}, True
-    settings = make_settings(
-        github=GitHubSettings(api_base=github.url),
-        github_token=SecretStr("t"),
-        ingestion=IngestionSettings(executor="here"),
-    )
+    settings = make_settings(github=GitHubSettings(api_base=github.url), github_token=SecretStr("t"))
     run(settings)
     store = build_ingestion(settings).store
     assert len(store.matching_ids(Filters(), "owner")) == 1
@@ -191,11 +187,7 @@ def test_without_the_token_private_repositories_stay_until_a_person_removes_them
     github: FakeGitHub, make_settings: Callable[..., Settings]
 ) -> None:
     github.tokens, github.owners["Ann"] = {"t": "Ann"}, [*many(6), Repository("shut", "Hers", private=True)]
-    known = make_settings(
-        github=GitHubSettings(api_base=github.url),
-        github_token=SecretStr("t"),
-        ingestion=IngestionSettings(executor="here"),
-    )
+    known = make_settings(github=GitHubSettings(api_base=github.url), github_token=SecretStr("t"))
     run(known)
     settings = known.model_copy(update={"github_token": None})
     report = run(settings)
@@ -213,7 +205,7 @@ def test_what_one_token_listed_stays_while_another_one_comes_and_goes(
     github: FakeGitHub, make_settings: Callable[..., Settings], first: str
 ) -> None:
     github.tokens = {"a": "Ann", "b": "Ann"}
-    settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    settings = make_settings(github=GitHubSettings(api_base=github.url))
     for token, shown in (("a", first), ("b", "two"), ("b", "two"), ("a", "one"), ("b", "two")):
         private = [Repository(name, f"Of {name}", private=True) for name in shown.split()]
         github.owners["Ann"] = [*many(6), *private]

@@ -14,7 +14,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
 
-from config.settings import IngestionSettings, Settings
+from config.settings import Settings
 from pipelines.answers import Answer
 from pipelines.errors import ConfigError, ServiceUnavailable, StoreError
 from pipelines.ingestion.loaders import loader_version
@@ -59,11 +59,6 @@ def but_the_last(values: Sequence[Any]) -> list[Any]:
     """The parameters of a test of which all but the last run only in the trials."""
     rows = (each if isinstance(each, tuple) else (each,) for each in values[:-1])
     return [*(pytest.param(*row, marks=pytest.mark.trial) for row in rows), values[-1]]
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    return make_settings(ingestion=IngestionSettings(executor="here"))
 
 
 @pytest.fixture

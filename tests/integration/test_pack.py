@@ -125,7 +125,7 @@ def test_an_edit_beside_the_quotation_leaves_it_standing(engine: QueryEngine, co
 def test_a_quotation_of_a_version_that_is_no_longer_kept_cannot_be_checked(
     corpus: Path, make_settings: Callable[..., Settings]
 ) -> None:
-    settings = make_settings(ingestion=IngestionSettings(versions_kept=0))
+    settings = make_settings(ingestion=IngestionSettings(executor="here", versions_kept=0))
     ingest(settings, [str(corpus)])
     engine = build_query_engine(settings)
     pack = kept(engine)

@@ -15,7 +15,6 @@ from pipelines.errors import ConfigError
 from pipelines.ingestion.plan import NOTHING_STATED, Overrides, Plan
 from pipelines.ingestion.preview import DocumentPreview, preview
 from pipelines.ingestion.run import Ingestion, build_ingestion
-from pipelines.ingestion.workers import prepare_in_process
 from pipelines.store import schema as tables
 from pipelines.types import IngestReport
 
@@ -131,7 +130,6 @@ def test_a_changed_parser_is_parsed_again_and_what_it_cuts_alike_is_not_embedded
     for path in corpus.glob("note[1-3]*.md"):
         path.unlink()
     ingestion = build_ingestion(settings)
-    ingestion.executor = prepare_in_process  # a worker would not know of the newer parser
     ingestion.run(ingestion.plan([str(corpus)]))
     markdown = PARSERS["markdown"]
     version = markdown.model_fields["version"].default
@@ -148,7 +146,6 @@ def test_a_text_that_documents_share_is_embedded_once(tmp_path: Path, settings: 
     for name in ("one", "two"):
         (tmp_path / f"{name}.md").write_text("# The same title\n\nThe same words.\n")
     ingestion = build_ingestion(settings)
-    ingestion.executor = prepare_in_process  # workers end in any order, and the first to end counts the text
     plan, seen = planned(ingestion, tmp_path)
     assert [item.embedded for item in seen.items] == [1, 0]
     assert_as_foreseen(seen, ingestion.run(plan))
@@ -204,7 +201,6 @@ def test_a_model_here_costs_nothing(corpus: Path, settings: Settings) -> None:
 
 def test_what_would_end_the_run_ends_the_preview(corpus: Path, settings: Settings) -> None:
     ingestion = build_ingestion(settings)
-    ingestion.executor = prepare_in_process
     with pytest.raises(ConfigError, match="poem"):
         preview(ingestion, ingestion.plan([str(corpus)], overrides=Overrides(parser="poem")))
 

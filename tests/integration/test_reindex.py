@@ -1,11 +1,10 @@
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from config.settings import IngestionSettings, ParsingSettings, Settings, SourceRule
+from config.settings import ParsingSettings, Settings, SourceRule
 from pipelines.answers import Answer
 from pipelines.errors import RetrievalError
 from pipelines.ingestion.plan import Overrides
@@ -33,11 +32,6 @@ def folder(tmp_path: Path) -> Path:
     )
     (tmp_path / "notes.txt").write_text(f"{LONG}\n")
     return tmp_path
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    return make_settings(ingestion=IngestionSettings(executor="here"))
 
 
 def outcomes(report: IngestReport) -> dict[str, str]:

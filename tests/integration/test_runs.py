@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from config.settings import IngestionSettings, Settings
+from config.settings import Settings
 from pipelines.errors import RetrievalError, ServiceUnavailable
 from pipelines.ingestion.rollback import plan_rollback, roll_back
 from pipelines.ingestion.run import build_ingestion, ingest
@@ -18,11 +18,6 @@ from pipelines.store.database import migrate, open_database
 from pipelines.store.runs import LOCK, list_runs, open_run, read_run
 from pipelines.store.statistics import latest_snapshots, take_snapshot
 from tests.shell import Shell
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    return make_settings(ingestion=IngestionSettings(executor="here"))
 
 
 @pytest.fixture

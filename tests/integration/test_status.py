@@ -9,7 +9,6 @@ import pytest
 
 from config.settings import EmbeddingSettings, ParsingSettings, Settings
 from pipelines.ingestion.run import Ingestion, build_ingestion
-from pipelines.ingestion.workers import prepare_in_process
 from pipelines.store.database import open_database
 from pipelines.store.status import coverage
 from pipelines.types import IngestReport
@@ -26,9 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ingestion(settings: Settings) -> Ingestion:
-    made = build_ingestion(settings)
-    made.executor = prepare_in_process
-    return made
+    return build_ingestion(settings)
 
 
 def run(ingestion: Ingestion, *places: Path, **given: bool) -> IngestReport:
@@ -188,7 +185,6 @@ def test_the_guard_of_the_last_test_holds(folder: Path, ingestion: Ingestion, mo
 
 def test_a_run_that_is_stopped_goes_on_from_there(tmp_path: Path, make_settings: Callable[..., Settings]) -> None:
     ingestion = build_ingestion(make_settings(embedding=EmbeddingSettings(provider="hashed", batch_size=1)))
-    ingestion.executor = prepare_in_process
 
     def stop(done: int, _total: int, _item: object) -> None:
         if done == 3:

@@ -29,11 +29,6 @@ DAMAGED = b"%PDF-1.4 not a page"
 
 
 @pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    return make_settings(ingestion=IngestionSettings(executor="here"))
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "go.md").write_text("---\nauthor: Ann\ndate: 2024-05-01\n---\n# Go\n\nShe chose Go for its speed.\n")
     (tmp_path / "rust.md").write_text("# Rust\n\nLater she moved to Rust.\n")

@@ -235,7 +235,7 @@ def test_a_watch_that_is_given_up_leaves_no_look_behind(
     folder: Path, github: FakeGitHub, make_settings: Callable[..., Settings]
 ) -> None:
     github.faults.append(Fault.secondary(600))
-    settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    settings = make_settings(github=GitHubSettings(api_base=github.url))
     rounds = Watch(settings, ["github:ann", str(folder)], Overrides()).rounds()
     assert counts(next(rounds)) == {"added": 10}
     began = time.monotonic()
@@ -436,7 +436,7 @@ def test_the_command_prints_json_lines_and_a_signal_ends_it_well(
 def test_a_source_that_could_not_be_listed_is_verified_once_it_can(
     github: FakeGitHub, make_settings: Callable[..., Settings]
 ) -> None:
-    settings = make_settings(github=GitHubSettings(api_base=github.url), ingestion=IngestionSettings(executor="here"))
+    settings = make_settings(github=GitHubSettings(api_base=github.url))
     ingest(settings, ["github:ann"])
     github.requests.clear()
     github.faults.append(Fault(422))
