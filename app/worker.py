@@ -12,15 +12,17 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from app.chat_engine import ChatEngine, build_chat_engine
-from app.job_run import JobRun
 from app.settings import read_settings
 from config.settings import Settings
 from pipelines.errors import ConfigError, FootnoteError
 from pipelines.observe import configure_logging, log, log_failure
 from pipelines.store.database import open_database
 from pipelines.store.jobs import ClaimedJob, JobState, claim_job, end_job, release_job, renew_claim
+
+if TYPE_CHECKING:
+    from app.chat_engine import ChatEngine
 
 _POLL, _BEAT, _AGAIN = 0.5, 2.0, 5.0  # seconds: between looks for a job, heartbeats, and tries after an error
 _NICE = 5  # questions come first
@@ -98,6 +100,9 @@ class JobWorker:
 
     def _done(self, job: ClaimedJob, halt: threading.Event) -> tuple[JobState, str, str]:
         """Do a job: (its state, what went wrong, what to do)."""
+        from app.chat_engine import build_chat_engine
+        from app.job_run import JobRun
+
         try:
             if self._chat and self._latest() != self._settings:  # a page has written `.env`
                 self._chat.close()

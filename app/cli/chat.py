@@ -87,7 +87,8 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int, frame_an
     free = free_port(host, port)
     if port and free != port:
         typer.echo(f"Port {port} is taken; using {free}.", err=True)
-    from app.worker import WorkerProcess  # now, with the engine: two first visitors would race for it, and see half
+    import app.chat_engine  # noqa: F401 - now: two first visitors would race for it, and see half
+    from app.worker import WorkerProcess
 
     threading.Thread(target=_announce, args=(host, free), daemon=True).start()
     with WorkerProcess():
