@@ -19,13 +19,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from config.settings import Settings
 from pipelines.ingestion.run import ingest
-from tests.conftest import MakeSettings, open_folder
+from pipelines.store.embedded import EmbeddedServer
+from tests.conftest import MakeSettings, making_settings, open_folder
 from tests.guard import guarded_environment, read_log
 
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--process-per-site",
 )  # fmt: skip
 STILL = """new MutationObserver((_, seen) => {
     if (!document.head) return;
@@ -42,6 +43,30 @@ CORPUS = {
     "hostile.md": "# <img src=x onerror=alert(1)> [press](javascript:alert(2))\n\n"
     "The saboteur writes <script>alert(3)</script> and ![pixel](https://evil.example/pixel.png) in every postcard.\n",
 }
+
+
+RESUME = """# Ines Varga
+
+Bridge engineer
+
+## Experience
+
+### Senior Engineer, Northmere Bridges
+
+March 2018 - present
+
+- Inspected forty bridges
+
+### Engineer, Carrow Steel
+
+May 2012 - February 2018
+
+- Drew girders
+
+## Education
+
+BSc Civil Engineering, Leith College, 2008 - 2012
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +189,26 @@ def page(profile: BrowserContext, live_chat: LiveChat) -> Iterator[Page]:
     assert (elsewhere, broken) == ([], [])
 
 
+@pytest.fixture
+def tab(profile: BrowserContext) -> Iterator[Page]:
+    """A tab beside that of `page`, for a chat of the test's own."""
+    opened = profile.new_page()
+    yield opened
+    opened.close()
+
+
 Serve = Callable[..., tuple[str, subprocess.Popen[str]]]
+
+
+@pytest.fixture(scope="package")
+def owned_chat(server: EmbeddedServer, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a chat over a resume and a note whose documents and persona its tests may change."""
+    resume = tmp_path_factory.mktemp("resume") / "resume.md"
+    resume.write_text(RESUME)
+    with making_settings(server, migrated) as make, serving(settings := make()) as serve:
+        ingest(settings, [str(resume)])
+        yellow = "#ffe600"  # on paper it has no contrast unless darkened
+        yield serve(text=CORPUS["kiln.md"], FOOTNOTE_PERSONA__ACCENT=yellow)[0]
 
 
 @pytest.fixture

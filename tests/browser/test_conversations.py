@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import CORPUS, Serve
 from tests.browser.test_chat import BUILT, _ask
@@ -84,37 +84,33 @@ def test_the_last_question_is_recalled_edited_and_asked_again_and_its_answer_cop
     expect(page.locator("h2.fn-question")).to_have_text(["How many people does a firing need?"])
 
 
-def test_a_lost_connection_is_said_in_a_line_and_the_question_in_hand_is_asked_again(
-    serve: Serve, browser: Browser
-) -> None:
+def test_a_lost_connection_is_said_in_a_line_and_the_question_in_hand_is_asked_again(serve: Serve, tab: Page) -> None:
     with FakeOpenAI(reply=f"{BUILT} [1] It is fired twice a year with larch. [1]") as model:
         settings = {"FOOTNOTE_LLM__API_BASE": model.url, "FOOTNOTE_LLM__MODEL": "fake"}
         url, process = serve(text=CORPUS["kiln.md"], **settings)
-        page = browser.new_page()
-        page.goto(url)
-        _ask(page, "Who built the anagama kiln?")
+        tab.goto(url)
+        _ask(tab, "Who built the anagama kiln?")
         model.pause = 0.1  # a word
         model.fail(Fault("stall", after=20, seconds=60))  # the first sentence is shown, the second one not whole
-        box = page.get_by_test_id(BOX)
+        box = tab.get_by_test_id(BOX)
         box.fill("When was the anagama kiln built?")
         box.press("Enter")
-        expect(page.locator(".fn-running:not(.fn-preview)")).to_contain_text(BUILT)
+        expect(tab.locator(".fn-running:not(.fn-preview)")).to_contain_text(BUILT)
         process.kill()
         process.communicate()
-        line = page.locator(".fn-away")
+        line = tab.locator(".fn-away")
         expect(line).to_contain_text("The connection is lost")
-        page.wait_for_timeout(3000)  # in which Streamlit would show its dialog
-        expect(page.get_by_role("dialog")).to_have_count(0)
+        tab.wait_for_timeout(3000)  # in which Streamlit would show its dialog
+        expect(tab.get_by_role("dialog")).to_have_count(0)
         model.pause = 0.0
         serve(**settings)
-        expect(page.locator(".fn-answer .fn-words", has_text=BUILT)).to_have_count(2)
-        expect(line).to_be_empty()
-        expect(page.locator("h2.fn-question")).to_have_text(
-            ["Who built the anagama kiln?", "When was the anagama kiln built?"]
-        )
-        asked = [request for request in model.requests if request.body.get("stream")]
-        assert len(asked) == 3
-        page.close()
+        asked = ["Who built the anagama kiln?", "When was the anagama kiln built?"]
+        for _ in range(2):
+            expect(tab.locator(".fn-answer .fn-words", has_text=BUILT)).to_have_count(2)
+            expect(line).to_be_empty()
+            expect(tab.locator("h2.fn-question")).to_have_text(asked)
+            tab.reload()  # the conversation is stored
+        assert len([request for request in model.requests if request.body.get("stream")]) == 3
 
 
 def test_a_share_link_shows_one_answer_until_it_is_revoked(page: Page) -> None:

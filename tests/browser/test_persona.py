@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Serve, serving
+from tests.browser.conftest import serving
 from tests.browser.test_accessibility import NOTHING, findings_in_both_themes
 from tests.browser.test_chat import _ask as ask
 from tests.conftest import MakeSettings
@@ -41,47 +41,38 @@ def visited(site: int, stock: MakeSettings) -> Iterator[str]:
         yield serve("--visitor", text=TEXT, FOOTNOTE_CHAT__FRAME_ANCESTORS=f'["http://localhost:{site}"]')[0]
 
 
-def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(serve: Serve, browser: Browser) -> None:
-    url, _ = serve(text=TEXT, FOOTNOTE_PERSONA__ACCENT="#ffe600")  # yellow on paper has no contrast unless darkened
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(30_000)
-    page.goto(f"{url}/persona")
-    page.get_by_label("Name").fill("Ruth Aldous")
-    assert findings_in_both_themes(page) == NOTHING
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    page.goto(url)
-    expect(page.get_by_role("heading", name="Ask about Ruth Aldous")).to_be_visible()
-    assert page.title() == "Ruth Aldous"
-    ask(page, "Who built the anagama kiln?")
-    assert findings_in_both_themes(page) == NOTHING
-    page.close()
+def test_the_name_of_the_page_is_in_the_chat_and_axe_finds_nothing_serious(owned_chat: str, tab: Page) -> None:
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.goto(f"{owned_chat}/persona")
+    tab.get_by_label("Name").fill("Ruth Aldous")
+    assert findings_in_both_themes(tab) == NOTHING
+    tab.get_by_role("button", name="Save").click()
+    expect(tab.get_by_text("Saved.")).to_be_visible()
+    tab.goto(owned_chat)
+    expect(tab.get_by_role("heading", name="Ask about Ruth Aldous")).to_be_visible()
+    assert tab.title() == "Ruth Aldous"
+    ask(tab, "Who built the anagama kiln?")
+    assert findings_in_both_themes(tab) == NOTHING
 
 
 def test_a_site_that_is_named_shows_the_chat_in_a_frame_and_no_other_does(
-    visited: str, browser: Browser, site: int, pages: Path
+    visited: str, tab: Page, site: int, pages: Path
 ) -> None:
     for width in (360, 900):
         frame = f'<iframe src="{visited}/?embed=true" width="{width}" height="640"></iframe>'
         (pages / f"{width}.html").write_text(f"<!doctype html><title>A site</title>{frame}")
-        page = browser.new_page(viewport={"width": width + 20, "height": 700})
-        page.set_default_timeout(30_000)
-        page.goto(f"http://localhost:{site}/{width}.html")
-        chat = page.frame_locator("iframe")
+        tab.set_viewport_size({"width": width + 20, "height": 700})
+        tab.goto(f"http://localhost:{site}/{width}.html")
+        chat = tab.frame_locator("iframe")
         chat.get_by_test_id("stChatInputTextArea").fill("Who built the anagama kiln?")
         chat.get_by_test_id("stChatInputTextArea").press("Enter")
         chat.locator(".fn-chip").first.click()
         expect(chat.locator(".fn-reader mark").first).to_contain_text("Ruth Aldous")
         assert chat.locator("html").evaluate("page => page.scrollWidth <= innerWidth")
         expect(chat.get_by_test_id("stChatInputTextArea")).to_have_value("")  # what was sent is no draft
-        page.close()
-    page, refused = browser.new_page(), list[str]()
-    page.on("console", lambda message: refused.append(message.text))
-    page.goto(f"http://127.0.0.1:{site}/900.html")
-    expect(page.locator("iframe")).to_be_visible()
-    page.wait_for_timeout(500)
-    assert any("frame-ancestors" in each for each in refused)
-    page.close()
+    with tab.expect_console_message(lambda message: "frame-ancestors" in message.text):
+        tab.goto(f"http://127.0.0.1:{site}/900.html")
+    expect(tab.locator("iframe")).to_be_visible()
 
 
 def test_a_visitor_finds_a_conversation_again_and_nobody_elses(visited: str, browser: Browser) -> None:
