@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -132,7 +133,7 @@ class Ingestion:
         declared = declared_sources(self.settings)
         progress = reporter.progress or throttled(reporter.say)
         access = Access(self.settings, options.limits.most_bytes, declared, verify, reporter.say, self.stop, progress)
-        with Sources(access) as sources:
+        with closing(Sources(access)) as sources:
             listings, hosts = sources.list(locations), self.settings.web.private_hosts
             named = {location_key(each.location, hosts): each.collection for each in declared.values()}
             by_source = {each.source: named.get(each.location_key, "") for each in listings}

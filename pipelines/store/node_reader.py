@@ -19,11 +19,9 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Executable,
     Float,
     Integer,
     LargeBinary,
-    Row,
     Select,
     String,
     Subquery,
@@ -72,7 +70,7 @@ from pipelines.types import Audience, Filters, NodeMetadata
 
 EXACT_BELOW = 5000
 _KEPT_NODES, _KEPT_ROWS, _KEPT_CHANGES = 4_000, 20_000, 100_000
-_READ_AT_ONCE = 5_000  # rows
+_IN_TURN = {"yield_per": 5_000}  # rows that are read at a time
 
 
 class NodeReader(PGVectorStore):
@@ -339,17 +337,13 @@ class NodeReader(PGVectorStore):
         )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        for found in self._in_turn("reading the lexical segments", statement):
-            stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
-            fresh = self.fetch(stale, filters=Filters(), audience="owner")
-            again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
-            for row in found:
-                yield Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens))
-
-    def _in_turn(self, doing: str, statement: Executable) -> Iterator[Sequence[Row[Any]]]:
-        """The rows of a statement, a few thousand at a time."""
-        with reading(self.engine, doing) as connection:
-            yield from connection.execute(statement, execution_options={"yield_per": _READ_AT_ONCE}).partitions()
+        with reading(self.engine, "reading the lexical segments") as connection:
+            for found in connection.execute(statement, execution_options=_IN_TURN).partitions():
+                stale = [row.node_id for row in found if row.tokeniser != TOKENISER_VERSION]
+                fresh = self.fetch(stale, filters=Filters(), audience="owner")
+                again = {node_id: segment(node, node.metadata["mime"]) for node_id, node in fresh.items()}
+                for row in found:
+                    yield Segment(row.node_id, row.document_id, again.get(row.node_id, row.tokens))
 
     def windows(self, audience: Audience, documents: Collection[str] | None = None) -> Iterator[Window]:
         """The vectors of an audience's nodes, or of those of these documents, ordered by node id and place.
@@ -371,8 +365,8 @@ class NodeReader(PGVectorStore):
             )
         if documents is not None:
             statement = statement.where(stored.document_id == func.any(cast(list(documents), ARRAY(Text))))
-        for found in self._in_turn("reading vectors", statement):
-            yield from (Window(*row) for row in found)
+        with reading(self.engine, "reading vectors") as connection:
+            yield from (Window(*row) for row in connection.execute(statement, execution_options=_IN_TURN))
 
     def count_windows(self, most: int) -> int:
         """The number of stored vectors, or of a small table how many it can hold at most; of more than `most` the

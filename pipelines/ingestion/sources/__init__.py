@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import TracebackType
 
 from config.sources import kind_of
 from pipelines.errors import SourceError
@@ -26,7 +25,7 @@ SOURCES: dict[str, Callable[[Access], DocumentSource]] = {
 
 
 class Sources:
-    """The sources of one plan; each kind is opened when it is first needed, and closed by `with`."""
+    """The sources of one plan; each kind is opened when it is first needed."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -59,12 +58,8 @@ class Sources:
                 forget_fetched(self._access.settings.home, item.uri)
             raise
 
-    def __enter__(self) -> "Sources":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close what was opened."""
         for opened in self._open.values():
             opened.close()
 

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +267,7 @@ def test_a_declared_source_is_listed_as_it_is_declared_however_its_location_is_w
     server.owners = {"ann": [Repository("fork", "x", fork=True)]}
     settings = Settings(_env_file=None, home=tmp_path, github=GitHubSettings(api_base=server.url))
     declared = {"github:ann": DeclaredSource(location="github:ann", forks=True)}
-    with Sources(Access(settings, 10_000_000, declared)) as sources:
+    with closing(Sources(Access(settings, 10_000_000, declared))) as sources:
         (listing,) = sources.list(["GitHub:Ann/"])
     assert names(listing) == ["ann/fork"]
 
