@@ -37,7 +37,7 @@ searches.load_profile("repeatable")
 gc.disable()  # until the tests are collected: what is imported stays
 
 _numbers = itertools.count(1)
-SECRETS = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKEN", "NOTION_TOKEN")
+VARIABLES = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKEN", "NOTION_TOKEN", "SSL_CERT_")
 _IN_MEMORY, _ENOUGH = Path("/dev/shm"), 4 << 30  # bytes
 
 
@@ -62,7 +62,7 @@ def open_folder(prefix: str) -> Path:
 
 def _forget_settings(patch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(SECRETS):
+        if name.startswith(VARIABLES):
             patch.delenv(name)
     get_settings.cache_clear()
 
