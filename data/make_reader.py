@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from data.make_model import EPSILON, Int8Graph, read_weights  # noqa: E402
+from data.make_model import LAYERS, Int8Graph, read_weights  # noqa: E402
 from pipelines.models import minilm  # noqa: E402
 
 
@@ -27,17 +27,17 @@ class ReaderGraph(Int8Graph):
 
     outputs: Mapping[str, Sequence[str | int]] = {"answers": ("rows", 1, 1)}
 
-    def residual(self, value: str, skip: str, prefix: str) -> str:
-        # On a CPU, SkipLayerNormalization takes three times as long as the three operators that it joins.
-        beside = self.add("Add", [value, skip], f"{prefix}sum")
-        norm = self.norm(f"{prefix}LayerNorm.")
-        summed = self.add("Add", [beside, self.weight(f"{prefix}dense.bias")], f"{prefix}biased")
-        return self.add("LayerNormalization", [summed, *norm], f"{prefix}out", axis=-1, epsilon=EPSILON)
+    def after_attention(self, attended: str, hidden: str, prefix: str) -> str:
+        if prefix == f"encoder.layer.{LAYERS - 1}.":  # of the last layer, the first piece's vector alone is read
+            place = self.constant("first", np.array([0], np.int64))
+            attended, hidden = (
+                self.add("Gather", [each, place], f"{each}.first", axis=1) for each in (attended, hidden)
+            )
+        return super().after_attention(attended, hidden, prefix)
 
     def finish(self, hidden: str) -> None:
-        first = self.add("Gather", [hidden, self.constant("first", np.array(0, np.int64))], "first.vector", axis=1)
         weight = self.constant("head.weight", self.weights.arrays["head.weight"].T)
-        self.add("Add", [self.add("MatMul", [first, weight], "head"), self.weight("head.bias")], "answers")
+        self.add("Add", [self.add("MatMul", [hidden, weight], "head"), self.weight("head.bias")], "answers")
 
 
 def main() -> int:

@@ -51,10 +51,10 @@ READER_MODEL = "reader-int8.onnx"  # see pipelines/models/reader.py
 FP32_GRAPH = "all-minilm-l6-v2-fp32.onnx"  # its weights are read from model.safetensors
 TOKENIZER, WEIGHTS = "tokenizer.json", "model.safetensors"
 FILES = {
-    INT8_MODEL: ModelFile(11651123, "ceae66e6ecc40675140e0cfc47b08ffe6d0a942508c69d50bc2b26c0c1521a9f"),
+    INT8_MODEL: ModelFile(11653907, "d27f2b53666cc13026b614f0e5284f8e4a23c072571a7a4d6afce567839677e1"),
     WORD_EMBEDDINGS: ModelFile(46881792, "352d34a4ad725bb742f36fc3f2a2dcfa7f07317926128d47c362198125003892"),
     FP32_GRAPH: ModelFile(31059, "6a19383d30c1b77cb654058843181a994ac3adb6b3132c2b5e722ceaa2a0bd8f"),
-    READER_MODEL: ModelFile(11655504, "1434abe981810870125995e71dd83e3c338c1ee470bbacfc99085509bc58940e"),
+    READER_MODEL: ModelFile(11655723, "14f4edb2f5c2b9d9f46d47dc6c95757cb51133bfbed904a8e90a93dae84cff5b"),
     TOKENIZER: ModelFile(466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
 }
 EMBEDDING_FILES = (INT8_MODEL, WORD_EMBEDDINGS, FP32_GRAPH, TOKENIZER)
