@@ -87,8 +87,8 @@ VERSIONS: dict[str, int] = {
     ODP: 6,
     ODS: 6,
     CSV: 7,
-    **dict.fromkeys((JSON_RESUME, RENDERCV, LINKEDIN, NOTEBOOK), 1),
-    EPUB: 2,
+    **dict.fromkeys((LINKEDIN, NOTEBOOK), 1),
+    **dict.fromkeys((JSON_RESUME, RENDERCV, EPUB), 2),
     **dict.fromkeys(IMAGES, 7),
     "github": 0,  # of the envelope, beside the version of what is in it
     "notion": 0,

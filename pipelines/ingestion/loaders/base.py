@@ -1,6 +1,10 @@
 """Types shared by the loaders, and the Document built from a loader's content."""
 
 import hashlib
+import lzma
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -16,6 +20,11 @@ from pipelines.months import without_date
 from pipelines.text import has_words
 from pipelines.types import Block, Document, Furniture, LineBox, SourceItem
 
+# What reading a damaged ZIP raises; a password and an unknown method are RuntimeErrors.
+ZIP_ERRORS = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, struct.error,
+    RuntimeError, EOFError, OSError, ValueError, LookupError,
+)  # fmt: skip
 YEARS = range(2, 9999)  # every year in which a datetime is valid in every time zone
 
 _DATE_FORMATS = ("%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d.%m.%Y")

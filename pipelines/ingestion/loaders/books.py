@@ -10,7 +10,7 @@ from pipelines.blocks import markdown_blocks
 from pipelines.errors import LoadError
 from pipelines.ingestion.loaders.base import Content, damaged_file
 from pipelines.ingestion.loaders.html import load_html
-from pipelines.ingestion.loaders.office import read_parts
+from pipelines.ingestion.loaders.office import parse_xml, read_parts
 from pipelines.ingestion.loaders.rendering import RenderedPart, Rendering
 from pipelines.ingestion.loaders.text import decode
 from pipelines.text import canonical
@@ -55,15 +55,10 @@ def _joined(lines: Any) -> str:
 
 def load_epub(data: bytes, item: SourceItem, limits: Limits) -> Content:
     """The chapters in reading order; title, author and date are the book's."""
-    from lxml import etree
-
     parts = read_parts(data, item.name, lambda name: name == CONTAINER or name.endswith((".opf", *_PAGES)), limits)
-    safe = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
-    trees = {name: etree.fromstring(parts[name].encode(), safe) for name in parts if name.endswith((".opf", CONTAINER))}
-    root = (
-        next((each.get("full-path") for each in trees[CONTAINER].iter("{*}rootfile")), "") if CONTAINER in trees else ""
-    )
-    package = trees.get(root)
+    container = parse_xml(parts.get(CONTAINER, ""))
+    root = "" if container is None else next((each.get("full-path") for each in container.iter("{*}rootfile")), "")
+    package = parse_xml(parts.get(root, ""))
     if package is None:
         raise damaged_file(item.name)
     files = {each.get("id"): each.get("href") for each in package.iter("{*}item")}

@@ -13,7 +13,7 @@ import yaml
 from config.settings import Limits
 from pipelines.blocks import markdown_blocks
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, damaged_file, parse_datetime
+from pipelines.ingestion.loaders.base import ZIP_ERRORS, Content, damaged_file, parse_datetime
 from pipelines.ingestion.loaders.text import decode
 from pipelines.text import canonical
 from pipelines.types import SourceItem
@@ -75,7 +75,7 @@ def load_rendercv(data: bytes, item: SourceItem, limits: Limits) -> Content:
     for name, entries in cv["sections"].items():
         for entry in entries if isinstance(entries, list) else [entries]:
             if not isinstance(entry, dict):
-                basics["summary"] = "\n\n".join(filter(None, (basics.get("summary"), str(entry))))
+                basics["summary"] = "\n\n".join(filter(None, (basics.get("summary"), _text(entry))))
                 continue
             kind = next((kind for key, kind in _ENTRIES if key in entry), "projects")
             if kind == "skills" and "language" in str(name).lower():
@@ -133,7 +133,7 @@ def _tables(data: bytes, name: str, limits: Limits) -> dict[str, list[dict[str, 
             for member in members:
                 text = archive.read(member).decode("utf-8-sig", "replace")
                 tables[PurePosixPath(member.filename).stem] = list(csv.DictReader(io.StringIO(text)))
-    except (zipfile.BadZipFile, RuntimeError, EOFError, csv.Error) as error:
+    except (*ZIP_ERRORS, csv.Error) as error:
         raise damaged_file(name) from error
     return tables
 
@@ -206,7 +206,8 @@ def _project(project: Entry) -> str:
 
 
 def _skill(skill: Entry) -> str:
-    words = ", ".join(filter(None, map(_text, skill.get("keywords") or ())))
+    listed = skill.get("keywords")
+    words = ", ".join(filter(None, map(_text, listed if isinstance(listed, list) else [listed])))
     return ": ".join(filter(None, (_text(skill.get("name")), words)))
 
 

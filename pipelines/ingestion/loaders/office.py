@@ -2,13 +2,19 @@
 
 import io
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from config.settings import Limits
 from pipelines.errors import LoadError
-from pipelines.ingestion.loaders.base import Content, damaged_file, first_heading, parse_datetime, stated_words
+from pipelines.ingestion.loaders.base import (
+    ZIP_ERRORS,
+    Content,
+    damaged_file,
+    first_heading,
+    parse_datetime,
+    stated_words,
+)
 from pipelines.ingestion.loaders.docling_reader import PARAGRAPH_END, read_with_docling
 from pipelines.ingestion.loaders.rendering import Rendering
 from pipelines.ingestion.loaders.sniff import WORD_PART, is_part
@@ -88,13 +94,13 @@ def read_parts(data: bytes, name: str, wanted: Callable[[str], bool], limits: Li
                 key=lambda name: ([int(digits[:9]) for digits in digit_runs(name)], name),
             )
             return {part: archive.read(part).decode("utf-8", "replace") for part in names}
-    except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError, NotImplementedError) as error:
+    except ZIP_ERRORS as error:
         raise damaged_file(name) from error
 
 
 def _trees(parts: Mapping[str, str], name: str) -> list[Any]:
     """The element trees of the parts with text, in order."""
-    trees = [tree for part, xml in parts.items() if part != CORE and (tree := _parsed(xml)) is not None]
+    trees = [tree for part, xml in parts.items() if part != CORE and (tree := parse_xml(xml)) is not None]
     if not trees:
         raise damaged_file(name)
     for tree in trees:
@@ -107,7 +113,7 @@ def _trees(parts: Mapping[str, str], name: str) -> list[Any]:
     return trees
 
 
-def _parsed(xml: str) -> Any:
+def parse_xml(xml: str) -> Any:
     """The element tree of a part; None if it has no elements. Nothing that it names is read."""
     from lxml import etree
 
@@ -122,7 +128,7 @@ def _bare_text(trees: Iterable[Any]) -> str:
     kept: list[str] = []
     for tree in trees:
         for event, element in etree.iterwalk(tree, events=("start", "end")):
-            name = etree.QName(element).localname
+            name = str(element.tag).rpartition("}")[2]
             if event == "start":
                 kept += [_BREAKS.get(name, ""), (element.text or "").translate(_ONE_LINE)]
             else:
@@ -177,6 +183,6 @@ def property_title(parts: Mapping[str, str]) -> str:
 
 
 def _property(xml: str, names: tuple[str, ...]) -> str:
-    tree = _parsed(xml)
+    tree = parse_xml(xml)
     named = {} if tree is None else {name: next(tree.iter(f"{{*}}{name}"), None) for name in names}
     return next((one_line(one.text) for one in named.values() if one is not None), "")

@@ -3,10 +3,10 @@
 import io
 import json
 import zipfile
-import zlib
 from pathlib import PurePosixPath
 
 from pipelines.errors import LoadError
+from pipelines.ingestion.loaders.base import ZIP_ERRORS
 from pipelines.ingestion.loaders.career_data import is_json_resume, is_linkedin_archive, is_rendercv
 
 MARKDOWN = "text/markdown"
@@ -148,7 +148,7 @@ def _office_type(data: bytes, name: str) -> str:
             if "mimetype" in members:
                 with archive.open("mimetype") as file:
                     declared = file.read(_HEAD).decode("ascii", "replace")
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, zlib.error) as error:
+    except ZIP_ERRORS as error:
         raise LoadError(
             f"{name} is broken: its ZIP container is damaged or truncated.", hint="Copy it again."
         ) from error

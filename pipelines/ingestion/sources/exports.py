@@ -5,12 +5,9 @@ archives are opened to a depth of three and only where Notion puts its parts and
 as those of pages and tables hold attachments. One that is named as a part in any other folder is a problem.
 """
 
-import lzma
 import re
-import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import accumulate
@@ -20,6 +17,7 @@ from typing import IO, NamedTuple
 from urllib.parse import quote
 
 from pipelines.errors import SourceError
+from pipelines.ingestion.loaders.base import ZIP_ERRORS
 from pipelines.ingestion.sources.base import Remark
 from pipelines.text import canonical
 
@@ -32,10 +30,6 @@ _MAX_MEMBERS = 100_000
 _MAX_PAGES = 20_000
 _MAX_BYTES = 4_000_000_000  # of all that is taken, unpacked
 _MAX_RATIO, _SMALL_BYTES = 200, 1_000_000
-_ZIP_ERRORS = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, struct.error,
-    RuntimeError, EOFError, OSError, ValueError, LookupError,
-)  # fmt: skip
 
 _ID = re.compile(r"(?:^|[ -])[0-9a-f]{32}(?=$|\.|_all\.)")
 _TOP, _TOP_LENGTH = "export-", 43
@@ -65,7 +59,7 @@ class Export:
         try:
             self._scan(self._opened(path), 0)
             self._tell_closed_parts()
-        except _ZIP_ERRORS as error:
+        except ZIP_ERRORS as error:
             self.close()
             reason = error.strerror if isinstance(error, OSError) else None
             problem = f"cannot be read: {reason}" if reason else "is damaged or no ZIP at all"
@@ -101,7 +95,7 @@ class Export:
         try:
             with archive.open(info) as file:
                 return file.read(limit + 1)
-        except _ZIP_ERRORS as error:
+        except ZIP_ERRORS as error:
             raise SourceError(
                 f"{place} in {self._path.name} is damaged or protected.", hint="Export it again, without a password."
             ) from error

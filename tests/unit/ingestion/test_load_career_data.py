@@ -58,9 +58,9 @@ ARCHIVE = {
 }
 
 
-def zipped(files: dict[str, str]) -> bytes:
+def zipped(files: dict[str, str], method: int = zipfile.ZIP_STORED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         for name, text in files.items():
             archive.writestr(name, text)
     return buffer.getvalue()
@@ -134,3 +134,20 @@ def test_an_epub_is_its_chapters_in_reading_order(load_bytes) -> None:
     assert document.text == "First\n\nThe ferry left at dawn.\n\nSecond\n\nIt came home."
     with pytest.raises(LoadError, match="broken"):
         load_bytes(zipped({"META-INF/container.xml": "<x/>"}), "ferry.epub")
+
+
+def test_a_damaged_archive_or_book_is_named_as_such(load_bytes) -> None:
+    data = bytearray(zipped({name: text * 40 for name, text in ARCHIVE.items()}, zipfile.ZIP_DEFLATED))
+    first = data.index(b".csv") + len(b".csv")
+    data[first : first + 2] = b"\xff\xff"  # no beginning of a compressed file
+    container = '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>'
+    books = {"META-INF/container.xml": ""}, {"META-INF/container.xml": container, "book.opf": ""}
+    for broken in (bytes(data), *(zipped({"mimetype": "application/epub+zip", **book}) for book in books)):
+        with pytest.raises(LoadError, match="is broken"):
+            load_bytes(broken, "data.zip")
+
+
+def test_values_of_another_type_than_a_format_has_are_read_as_far_as_they_go(load_bytes) -> None:
+    resume = {**RESUME, "skills": [{"name": "Tools", "keywords": "Go"}, {"name": "Talk", "keywords": 5}]}
+    assert "Tools: Go\nTalk: 5" in load_bytes(json.dumps(resume).encode(), "resume.json").text
+    assert "None" not in load_bytes(f"{RENDERCV}    empty:\n".encode(), "ines_cv.yaml").text

@@ -221,6 +221,16 @@ def test_a_truncated_file_is_broken(load_bytes, notes: bytes, kept: float) -> No
         load_bytes(notes[: int(len(notes) * kept)], "log.docx")
 
 
+def test_a_file_without_its_middle_or_its_namespaces_is_broken(load_bytes, notes: bytes) -> None:
+    parts = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(notes)) as archive, zipfile.ZipFile(parts, "w") as bare:
+        for name in archive.namelist():
+            bare.writestr(name, archive.read(name).replace(b"xmlns:w=", b"xmlns:v="))
+    for broken in (parts.getvalue(), *(notes[: len(notes) // each] + notes[-2_000:] for each in (2, 3, 5, 9))):
+        with pytest.raises(LoadError):
+            load_bytes(broken, "log.docx")
+
+
 def test_an_empty_docx_is_refused(load_bytes, word) -> None:
     with pytest.raises(LoadError, match="is empty"):
         load_bytes(saved(word), "a.docx")

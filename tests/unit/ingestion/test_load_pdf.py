@@ -293,3 +293,9 @@ def test_dates_behind_a_sentence_begin_no_entry() -> None:
 @pytest.mark.parametrize("above", ["the yard moved in 2014", "account 12019 - Present", "the year 2014"])
 def test_a_year_in_prose_begins_no_entry(above: str) -> None:
     assert not begins_entry(above, "Hamburg followed", is_first=True)
+
+
+def test_a_title_that_ends_in_half_a_character_keeps_no_page_from_being_read(load_bytes, make_pdf) -> None:
+    data = make_pdf([["The pump moves water."]], title="ABCDEFGHIJ")
+    assert b"(ABCDEFGHIJ)" in data
+    assert load_bytes(data.replace(b"(ABCDEFGHIJ)", b"<FEFFD83D>  "), "a.pdf").text == "The pump moves water."

@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,11 @@ def _read_pages(data: bytes, name: str, limits: Limits) -> tuple[list[PdfPage], 
         budget = OcrBudget(limits.ocr_seconds)
         read = [_read_page(document, index, name, limits, budget) for index in range(len(document))]
         problems = sorted({problem for _, problem in read if problem}, key=lambda problem: problem == _NOTHING_READ)
-        return [page for page, _ in read], document.get_metadata_dict(), budget.problem or next(iter(problems), "")
+        facts: dict[str, str] = {}
+        for key in document.METADATA_KEYS:
+            with suppress(UnicodeDecodeError):  # of a value that ends in half a character
+                facts[key] = document.get_metadata_value(key)
+        return [page for page, _ in read], facts, budget.problem or next(iter(problems), "")
     finally:
         document.close()
 
