@@ -71,7 +71,7 @@ def _ingest_in_child(url: str, home: Path, names: list[str]) -> None:
 
 def test_two_processes_that_ingest_at_once_lose_and_double_nothing(store: Store, settings: Settings) -> None:
     names = [[f"x{n}.md" for n in range(12)], [f"x{n}.md" for n in reversed(range(6, 18))]]
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     url = settings.database_url.get_secret_value()
     children = [context.Process(target=_ingest_in_child, args=(url, settings.home, part)) for part in names]
     for child in children:
