@@ -41,6 +41,12 @@ VARIABLES = ("OPENAI_", "OPENROUTER_", "FOOTNOTE_", "DATABASE_URL", "GITHUB_TOKE
 _IN_MEMORY, _ENOUGH = Path("/dev/shm"), 4 << 30  # bytes
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many processes again as cores, for `-n auto`: much of a test's time is another process's, or a wait."""
+    return (os.cpu_count() or 2) * 3 // 2
+
+
 def pytest_collection_finish() -> None:
     """Spare the collector what was imported: it would go through all of it again and again."""
     gc.collect()
