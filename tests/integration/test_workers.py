@@ -69,7 +69,7 @@ def task_of(path: Path, **said: str) -> Task:
 
 
 def limited(options: PrepareOptions, **limits: float) -> PrepareOptions:
-    return replace(options, limits=replace(options.limits, **limits))
+    return replace(options, limits=options.limits.model_copy(update=limits))
 
 
 def run(
