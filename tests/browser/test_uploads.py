@@ -26,7 +26,7 @@ def upload(serve: Serve, page: Page, folder: Path, files: int) -> tuple[str, sub
     process.communicate()
     url, process = serve()
     page.goto(f"{url}/library")
-    expect(page.locator(".st-key-tray")).to_contain_text(f"{files} of {files} done", timeout=1000 * files)
+    expect(page.locator(".st-key-tray")).to_contain_text(f"{files} of {files} done", timeout=max(30_000, 1000 * files))
     expect(page.get_by_text(f"{files} documents")).to_be_visible()
     return url, process
 
