@@ -100,10 +100,10 @@ class JobWorker:
 
     def _done(self, job: ClaimedJob, halt: threading.Event) -> tuple[JobState, str, str]:
         """Do a job: (its state, what went wrong, what to do)."""
-        from app.chat_engine import build_chat_engine
-        from app.job_run import JobRun
-
         try:
+            from app.chat_engine import build_chat_engine
+            from app.job_run import JobRun
+
             if self._chat and self._latest() != self._settings:  # a page has written `.env`
                 self._chat.close()
                 self._chat = None

@@ -149,7 +149,6 @@ def bench_ask(
                 calls[name](question)
                 spent[name].append((1000 * (time.perf_counter() - began), statements[0]))
             on_progress("asking", done + 1, len(questions))
-        gc.unfreeze()
         event.remove(engine.database.engine, "before_cursor_execute", count)
     counted = {name: each[_WARMING:] or each for name, each in spent.items()}
     times = {

@@ -15,13 +15,13 @@ def test_picked_documents_are_removed_undone_and_an_older_version_is_restored(
         (tmp_path / name).write_text(f"# {name[:-3]}\n\nIt burns for {len(name)} hours.\n")
     box = tab.get_by_test_id("stFileUploader").locator("input")
     box.set_input_files([tmp_path / "ash.md", tmp_path / "beech.md"])
-    expect(tab.get_by_text("4 documents")).to_be_visible()
+    expect(tab.get_by_role("heading", name="4 documents")).to_be_visible()
     for name in ("ash.md", "beech.md"):
         tab.locator("label", has_text=f"Choose {name}").click()  # a row may hold the last one's parts for a moment
     tab.get_by_role("button", name="Remove 2 documents").click()
-    expect(tab.get_by_text("2 documents")).to_be_visible()
+    expect(tab.get_by_role("heading", name="2 documents")).to_be_visible()
     tab.locator(".st-key-undo_removal").get_by_role("button").click()
-    expect(tab.get_by_text("4 documents")).to_be_visible()
+    expect(tab.get_by_role("heading", name="4 documents")).to_be_visible()
 
     (tmp_path / "ash.md").write_text("# ash\n\nIt burns for ninety hours.\n")
     box.set_input_files([tmp_path / "ash.md"])

@@ -147,9 +147,13 @@ def _drop_consent(tree: Any, source: str) -> None:
         for notice in (element, *islice(element.iterancestors(), _NOTICE_DEPTH))
         if notice.tag in _NOTICES
     )
-    for notice in likely:
-        if notice.getparent() is not None and _is_notice(notice, most):
-            notice.drop_tree()
+    is_changed = True
+    while is_changed:  # without an inner list a notice may be short enough
+        is_changed = False
+        for notice in likely:
+            if notice.getparent() is not None and _is_notice(notice, most):
+                notice.drop_tree()
+                is_changed = True
 
 
 def _is_named_consent(element: Any) -> bool:

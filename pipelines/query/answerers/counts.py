@@ -73,11 +73,12 @@ def find(search: Search) -> OverviewAnswer | None:
     projects = [frozenset(tokenise(name)) for name in search.names.projects]
     told_of = [(each, [name for name in projects if name <= index_terms(each.part.text)]) for each in found]
     found = [each for each, own in told_of if not own or any(not name.isdisjoint(wanted.terms) for name in own)]
+    documents = {each.document_id for each in found}
+    if names and len(documents) > 1:
+        naming = _naming(search, names, documents)
+        found = [each for each in found if each.document_id in naming]
     found.sort(key=lambda count: -len(count.terms & others))
     pairs = list(_pairs(found, _Counted(things, names, bool(names) or things in projects)))
-    if names and pairs:
-        naming = _naming(search, names, {each.document_id for pair in pairs for each in pair})
-        pairs = [pair for pair in pairs if all(each.document_id in naming for each in pair)]
     if not pairs or len({each.document_id for pair in pairs for each in pair}) > _MOST_SIDES:
         return None
     pair = pairs[0]
@@ -141,11 +142,13 @@ def _is_of_time(text: str, value: Value, is_row: bool) -> bool:
 
 def _pairs(found: Sequence[Count], asked: _Counted) -> Iterator[tuple[Count, Count]]:
     """Counts of two documents that must be of the same things, and differ."""
+    stated: dict[str, set[float]] = {}
+    for each in found:
+        stated.setdefault(each.document_id, set()).add(each.amount)
     for one, other in combinations(found, 2):
-        stated = [{each.amount for each in found if each.document_id == own.document_id} for own in (one, other)]
         least, most = sorted((one.amount, other.amount))
-        is_other = stated[0].isdisjoint(stated[1]) and one.document_id != other.document_id
-        if is_other and least >= _LEAST_NEAR * most and _is_same(one, other, asked):
+        is_near = one.document_id != other.document_id and least >= _LEAST_NEAR * most
+        if is_near and stated[one.document_id].isdisjoint(stated[other.document_id]) and _is_same(one, other, asked):
             yield one, other
 
 

@@ -90,6 +90,15 @@ def test_a_notice_of_cookies_is_no_part_of_a_page(load_bytes, notice: str) -> No
             assert word not in load_bytes(page.encode(), "a.html").text
 
 
+def test_a_notice_that_is_long_by_its_lists_of_vendors_is_no_part_of_a_page(load_bytes) -> None:
+    lists = f'<div class="cookie-vendors">{"cookie vendor " * 215}</div>' * 2
+    notice = f'<div id="cookie-banner"><p>We value your privacy.</p><button>Reject</button>{lists}</div>'
+    page = f"<body>{'<p>The drum is heated before the beans go in.</p>' * 60}{notice}</body>"
+    text = load_bytes(page.encode(), "a.html").text
+    assert "beans" in text
+    assert not any(word in text for word in ("vendor", "privacy", "Reject"))
+
+
 @pytest.mark.parametrize(
     "page",
     [
