@@ -156,8 +156,8 @@ def test_no_try_begins_after_the_time_is_over() -> None:
 
 
 def test_a_try_that_is_left_out_for_want_of_time_is_noted_so_that_the_weaker_result_is_not_kept() -> None:
-    corpus = corpus_of(WEAK, seconds=0.05)
-    base, best, ledger = run(corpus, Voice(replies=[GOOD]), settings("rewrite", "hyde", seconds=0.04))
+    corpus = corpus_of(WEAK, seconds=0.5)
+    base, best, ledger = run(corpus, Voice(replies=[GOOD]), settings("rewrite", "hyde", seconds=0.4))
     assert [attempt.name for attempt in ledger.attempts] == ["base", "rewrite"]
     assert best is base
     assert ledger.notes == ["A second try was left out: the time was used up."]
