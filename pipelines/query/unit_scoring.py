@@ -29,6 +29,7 @@ WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 # Units that are read at a time, and the log-odds of the reader from which no others are read.
 _READINGS = ((8, 1.0), (8, 0.0), (16, 0.0))
 _ELSEWHERE = -9.0  # those of a unit about something else
+_OF_PART = 12  # units that are read for a part of the question, the best for all of it
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words
 _FEW_PARTS = 12  # parts of a unit up to which each is read by itself
@@ -171,14 +172,17 @@ def score_units(
 def score_again(scored: ScoredUnits, wanted: QuestionType, ranking: Sequence[NodeWithScore]) -> ScoredUnits:
     """The same units, in the same order, scored for a part of the question.
 
-    A part that is one of the things that it names is not read again: units that do not tell of it do not answer it.
+    The twelve that are best for the whole question are read; others do not answer its part. One of the things that it
+    names is not read: units that do not tell of it do not answer it.
     """
     read = [ReadUnit(unit, wanted) for unit in scored.units]
     if wanted.as_put == scored.wanted.as_put:
         about = [each.whole.issuperset(wanted.names) for each in read]
         answers = np.where(about, scored.signals[:, SIGNALS.index("reader")], np.float32(_ELSEWHERE))
     else:
-        answers = scored.scorer.reads(wanted.as_put, [each.text for each in read])
+        best = np.argsort(-scored.scores, kind="stable")[:_OF_PART]
+        answers = np.full(len(read), _ELSEWHERE, np.float32)
+        answers[best] = scored.scorer.reads(wanted.as_put, [read[at].text for at in best])
     return _scored(read, answers, wanted, ranking, scored.scorer)
 
 

@@ -194,6 +194,23 @@ def test_each_of_two_questions_has_its_best_line() -> None:
     ]
 
 
+def test_of_many_units_the_twelve_best_for_the_question_are_read_for_each_part_of_it() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def noting(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        asked.append((question, len(texts)))
+        return overlap(question, texts)
+
+    rows = [f"Barge {number} waited for the tide of that day." for number in range(30)]
+    lines = ["The crane lifts fish.", *rows, "The lock was built by Ines Moll."]
+    question = "What does the crane lift, and who built the lock?"
+    found = read(question, *lines, ruler=UnitScorer(lambda _: 1.0, noting))
+    assert {line.text for line in picks(found)} == {lines[0], lines[-1]}
+    whole = asked[0][0]
+    assert sum(count for of, count in asked if of == whole) == 16
+    assert [count for of, count in asked if of != whole] == [12, 12]
+
+
 def test_a_comparison_of_two_things_quotes_a_line_of_each() -> None:
     lines = "Acme is a yard in Leith.", "Beta is a mill in Oslo."
     found = read("Compare Acme and Beta", *lines, limit=2, ruler=READER)
