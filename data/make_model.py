@@ -13,6 +13,7 @@ import hashlib
 import importlib.util
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ def read_weights(path: Path) -> Weights:
     return Weights(arrays, places)
 
 
-class Graph:
+class Graph(ABC):
     """An ONNX model in the making: `input_ids` (rows, pieces), without padding, to vectors that are not normalised.
 
     `tokens` (rows, pieces, 384) are those of the pieces after the last layer, `mean` (rows, 384) is their mean. Every
@@ -105,17 +106,21 @@ class Graph:
     def weight(self, name: str) -> str:
         return self.constant(name, self.weights.arrays[name])
 
+    @abstractmethod
     def words(self) -> str:
-        raise NotImplementedError
+        """The embeddings of the word pieces."""
 
+    @abstractmethod
     def positions(self) -> str:
-        raise NotImplementedError
+        """The embeddings of the positions, with that of the segment."""
 
+    @abstractmethod
     def matmul(self, value: str, prefix: str) -> str:
-        raise NotImplementedError
+        """The product of a value and a matrix, without its bias."""
 
+    @abstractmethod
     def attention(self, hidden: str, prefix: str) -> str:
-        raise NotImplementedError
+        """The attention of a layer, before its output matrix."""
 
     def serialised(self) -> bytes:
         """The whole model."""

@@ -8,10 +8,11 @@ _MAX_DIGITS = 11  # of seconds to wait; a longer number is nonsense
 
 def retry_after(header: str) -> float | None:
     """The seconds in a Retry-After header, a number or a date; None where it has none that can be read."""
+    stated = header.strip()
     try:
-        until = parsedate_to_datetime(header.strip())
+        until = parsedate_to_datetime(stated)
     except (ValueError, TypeError, IndexError, OverflowError):
-        return seconds_in(header.strip())
+        return seconds_in(stated)
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 

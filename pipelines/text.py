@@ -182,9 +182,9 @@ def canonical(raw: str) -> str:
     return unicodedata.normalize("NFC", _JOINER.sub("", text))
 
 
-def one_line(text: str | None) -> str:
-    """Foreign text in one line, without what is invisible, which a terminal would obey; empty for None."""
-    return " ".join(canonical(text or "").split())
+def one_line(text: object) -> str:
+    """Foreign text in one line, without what is invisible, which a terminal would obey; empty for what is no text."""
+    return " ".join(canonical(text).split()) if isinstance(text, str) else ""
 
 
 def fold(text: str) -> str:

@@ -114,8 +114,8 @@ def bench_ask(
     The floor is what no search can do without: the question's vector, the raw SQL of the vector index and the raw
     look-up in the BM25 index, for twenty candidates each. No question is asked twice, so that nothing of it is kept;
     the first three only warm the process, unless there are no more; what they left is not looked through for garbage
-    again, as in the chat. `ratios` are of medians and of 95th percentiles,
-    `statements` medians of SQL statements. Nothing is logged. A SourceError without a question.
+    again, as in the chat. `ratios` are of medians and of 95th percentiles, `statements` medians of SQL statements.
+    Nothing is logged. A SourceError without a question.
 
     Args:
         engine: Over the documents that are searched.
@@ -125,31 +125,15 @@ def bench_ask(
     """
     if not questions:
         raise SourceError("There is no question to ask.", hint="Name a topics file.")
-    statements = [0]
-    count = partial(_count, statements)
-    search, ask = partial(engine.search, record=False), partial(engine.ask, record=False)
     with closing(engine.database.engine.raw_connection()) as connection:
-        floor = partial(_floor, engine, connection)
         calls: dict[str, Callable[[str], Any]] = {
             "embed": engine.embed_model.get_query_embedding,
-            "floor": floor,
-            "search": search,
-            "ask": ask,
+            "floor": partial(_floor, engine, connection),
+            "search": partial(engine.search, record=False),
+            "ask": partial(engine.ask, record=False),
             **others,
         }
-        spent: dict[str, list[tuple[float, int]]] = {name: [] for name in calls}
-        event.listen(engine.database.engine, "before_cursor_execute", count)
-        for done, question in enumerate(questions):
-            if done == _WARMING:
-                gc.collect()
-                gc.freeze()
-            order = [*calls][done % len(calls) :] + [*calls][: done % len(calls)]
-            for name in order:
-                statements[0], began = 0, time.perf_counter()
-                calls[name](question)
-                spent[name].append((1000 * (time.perf_counter() - began), statements[0]))
-            on_progress("asking", done + 1, len(questions))
-        event.remove(engine.database.engine, "before_cursor_execute", count)
+        spent = _spent(engine, calls, questions, on_progress)
     counted = {name: each[_WARMING:] or each for name, each in spent.items()}
     times = {
         name: dict(
@@ -168,6 +152,28 @@ def bench_ask(
         "ratios": ratios,
         "statements": {name: statistics.median(n for _, n in counted[name]) for name in ("search", "ask")},
     }
+
+
+def _spent(
+    engine: QueryEngine, calls: Mapping[str, Callable[[str], Any]], questions: Sequence[str], on_progress: Progress
+) -> dict[str, list[tuple[float, int]]]:
+    """By name of a call, (milliseconds, SQL statements) of each question; each call is the first one in turn."""
+    statements = [0]
+    count = partial(_count, statements)
+    spent: dict[str, list[tuple[float, int]]] = {name: [] for name in calls}
+    event.listen(engine.database.engine, "before_cursor_execute", count)
+    for done, question in enumerate(questions):
+        if done == _WARMING:
+            gc.collect()
+            gc.freeze()
+        order = [*calls][done % len(calls) :] + [*calls][: done % len(calls)]
+        for name in order:
+            statements[0], began = 0, time.perf_counter()
+            calls[name](question)
+            spent[name].append((1000 * (time.perf_counter() - began), statements[0]))
+        on_progress("asking", done + 1, len(questions))
+    event.remove(engine.database.engine, "before_cursor_execute", count)
+    return spent
 
 
 def _floor(engine: QueryEngine, connection: Any, question: str) -> None:

@@ -155,7 +155,8 @@ class PrepareOptions:
     @classmethod
     def of(cls, settings: Settings, model: str, headers: str = "") -> "PrepareOptions":
         """The options that the settings state."""
-        return cls(settings.ingestion, settings.parsing, settings.home.absolute(), model, headers)
+        limits = Limits(**settings.ingestion.model_dump(include=set(Limits.model_fields)))
+        return cls(limits, settings.parsing, settings.home.absolute(), model, headers)
 
     def recipe(self, parser: str, loaders: int) -> str:
         """The recipe of the nodes that a parser makes of what loaders of a version made, by today's code."""

@@ -28,7 +28,7 @@ WEIGHTS_FILE = Path(__file__).with_name("unit_weights.json")
 
 # Units that are read at a time, and the log-odds of the reader from which no others are read.
 _READINGS = ((8, 1.0), (8, 0.0), (16, 0.0))
-_ELSEWHERE = -9.0  # those of a unit about something else
+_ELSEWHERE = -9.0  # those of a unit about something else, and of one that is not read
 _OF_PART = 12  # units that are read for a part of the question, the best for all of it
 _LONGEST = 500  # characters of a unit that are read
 _SHORT = 5  # words

@@ -90,8 +90,11 @@ def coverage(
         | {
             "document": failure.document,
             "uri": failure.source if failure.is_listing else failure.source_uri,
-            **{name: getattr(failure, name) for name in ("collection", "hint", "stage", "error")},
+            "collection": failure.collection,
             "reason": failure.message,
+            "hint": failure.hint,
+            "stage": failure.stage,
+            "error": failure.error,
         }
         for failure in failures.values()
     ]

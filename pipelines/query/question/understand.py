@@ -29,7 +29,7 @@ from pipelines.query.question.rules import (
 from pipelines.query.question.words import read
 from pipelines.store.known_names import NO_NAMES, NameIndex, name_words
 from pipelines.structure import sentences
-from pipelines.text import canonical, fold
+from pipelines.text import fold, one_line
 from pipelines.types import MAX_QUESTION_CHARACTERS, CondensedBy, Filters, QueryIntent, QuestionForm, Turn
 
 _QUOTED = re.compile(r"""(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|[“„‟](?=\S)([^“”„‟]*\S)[”“]|«\s*([^«»]*[^«»\s])\s*»""")
@@ -145,7 +145,7 @@ def checked(question: str) -> str:
         raise TooLarge(
             f"The question has {len(question):,} characters, and {limit:,} is the limit.", hint="Shorten it."
         )
-    cleaned = " ".join(canonical(question).split())
+    cleaned = one_line(question)
     if not cleaned:
         raise RetrievalError("The question is empty.", hint="Write a question.")
     return cleaned

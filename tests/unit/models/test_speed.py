@@ -1,5 +1,6 @@
 """The measured speed of language models."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -30,5 +31,11 @@ def test_a_damaged_file_is_no_measurement(tmp_path: Path, text: str) -> None:
     assert SpeedLog(path).of("m") is None
 
 
-def test_a_file_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
-    SpeedLog(tmp_path / "gone" / "speeds.json").record("m", prompt_tokens=6, first=1, reply_tokens=9, whole=2)
+def test_a_file_that_cannot_be_written_is_only_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("footnote")
+    logger.addHandler(caplog.handler)
+    try:
+        SpeedLog(tmp_path / "gone" / "speeds.json").record("m", prompt_tokens=6, first=1, reply_tokens=9, whole=2)
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert "the speed of a language model is not kept" in caplog.text

@@ -21,7 +21,6 @@ from pipelines.ingestion.sources.github.repositories import (
     Place,
     content_state,
     file_uri,
-    one_line,
     place_of,
     read_place,
     readme_uri,
@@ -30,6 +29,7 @@ from pipelines.ingestion.sources.github.repositories import (
     stamp_of,
 )
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
+from pipelines.text import one_line
 from pipelines.types import SourceItem
 
 Problem = tuple[str, SourceError]

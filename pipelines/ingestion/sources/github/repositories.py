@@ -14,7 +14,7 @@ from pipelines.errors import UNTIL_MENDED, SourceError
 from pipelines.ingestion.sources.github.client import CachedResponse, GitHubApi, garbled_error, partial_error
 from pipelines.store.documents import in_repository
 from pipelines.store.fetch_cache import Fetched, recall_fetched, remember_fetched
-from pipelines.text import canonical
+from pipelines.text import one_line
 
 Facts = Mapping[str, Any]
 
@@ -152,11 +152,6 @@ def repositories_in(body: Any) -> Sequence[Facts]:
 def _is_named(facts: Facts) -> bool:
     place = place_of(f"github:{facts.get('full_name')}")
     return place is not None and place.full_name == facts["full_name"] and bool(place.repository)
-
-
-def one_line(value: Any) -> str:
-    """Return a text in one line, without invisible characters; empty if it is not text."""
-    return " ".join(canonical(value).split()) if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
