@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli import output
-from app.cli.options import Json, argument, filtered, option, settings_now
+from app.cli.options import Json, argument, filtered, loading, option, settings_now
 from app.cli.output import clip, emit, print_documents, render, say, warn
 from pipelines.errors import ConfigError
 
@@ -74,10 +74,10 @@ def ask(
         asked = _asked(settings, question, filters, after or ())
         _ask_server(settings, asked, stream=not no_stream, as_json=as_json)
         return
-    from app.cli.pack_files import files_of, write_pack
-    from app.door import Door
-    from pipelines.query.engine import build_query_engine
-
+    with loading():
+        from app.cli.pack_files import files_of, write_pack
+        from app.door import Door
+        from pipelines.query.engine import build_query_engine
     paths = files_of(pack) if pack else ()
     door = Door(build_query_engine(settings))
     history = door.turns(after or (), filters)

@@ -1,13 +1,12 @@
 """`footnote bench`: measure speed and memory."""
 
-import gc
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from app.cli import output
-from app.cli.options import Json, argument, option, settings_now
+from app.cli.options import Json, argument, loading, option, settings_now
 from app.cli.output import Report, emit
 
 group = typer.Typer(help="Measure speed and memory. Example: footnote bench ingest ~/portfolio", no_args_is_help=True)
@@ -21,9 +20,8 @@ def ingest_speed(locations: Annotated[list[str], argument("Files and folders.")]
     Everything happens in a home and a database of its own. Example: footnote bench ingest data/sample
     """
     settings = settings_now()
-    from pipelines.evaluation.bench import bench_ingest
-
-    gc.freeze()  # as `footnote ingest` does
+    with loading():
+        from pipelines.evaluation.bench import bench_ingest
     with output.progress(quiet=as_json) as advance:
         report = bench_ingest(settings, locations, advance)
     emit(Report(report), as_json)

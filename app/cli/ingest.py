@@ -1,6 +1,5 @@
 """`footnote ingest`: show a plan, run it with a progress bar, or watch the sources."""
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from app.cli.options import (
     Json,
     PlanOnly,
     argument,
+    loading,
     option,
     parser_names,
     settings_now,
@@ -136,11 +136,11 @@ def _with_executor(settings: "Settings", executor: str | None, workers: int | No
 
 
 def _run(settings: "Settings", sources: Sequence[str], overrides: "Overrides", options: IngestOptions) -> None:
-    from pipelines.ingestion.run import build_ingestion
-    from pipelines.ingestion.sources.base import Reporter
+    with loading():
+        from pipelines.ingestion.run import build_ingestion
+        from pipelines.ingestion.sources.base import Reporter
 
-    ingestion = build_ingestion(settings)
-    gc.freeze()  # else what is imported is searched for garbage again and again: a third of a plan's time
+        ingestion = build_ingestion(settings)
     ingestion.assert_paths_known(sources)
     with output.under_way("looking at the sources", quiet=options.as_json) as (tell, far):
         plan = ingestion.plan(

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli import output
-from app.cli.options import Json, argument, filtered, option, parts_of, settings_now
+from app.cli.options import Json, argument, filtered, loading, option, parts_of, settings_now
 from app.cli.output import clip, emit, print_documents, render, say
 from app.serialise import serialise
 from config.parts import PARTS
@@ -85,9 +85,9 @@ def search(
 
     Example: footnote search "Kubernetes experience" --category resume --explain --without recency
     """
-    from app.inspection import rank_changes
-    from pipelines.query.engine import build_query_engine
-
+    with loading():
+        from app.inspection import rank_changes
+        from pipelines.query.engine import build_query_engine
     settings, parts = settings_now(), tuple(without or ())
     if mode in parts:  # before anything is searched or logged
         raise RetrievalError(f"--mode {mode} --without {mode} leaves no retriever.")

@@ -11,7 +11,7 @@ from llama_index.core.llms import LLM
 
 from config.settings import Settings
 from pipelines.errors import FootnoteError, ModelError, ServiceUnavailable
-from pipelines.models.endpoint import Cancellation, cancelled_by
+from pipelines.models.cancellation import Cancellation, cancelled_by
 from pipelines.text import count_tokens
 
 if TYPE_CHECKING:  # its libraries take a second to import

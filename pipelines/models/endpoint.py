@@ -2,13 +2,9 @@
 
 import random
 import re
-import socket
 import ssl
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -18,6 +14,7 @@ import openai
 from pydantic import SecretStr
 
 from pipelines.errors import ConfigError, FootnoteError, ModelError, PromptTooLong, ServiceUnavailable
+from pipelines.models.cancellation import cancellation_now
 from pipelines.observe import log
 from pipelines.retry import retry_after
 from pipelines.text import word_parts
@@ -92,55 +89,6 @@ def _authorities(endpoint: Endpoint) -> ssl.SSLContext:
     return ssl_context(endpoint.ca_file, httpx.create_ssl_context)
 
 
-class Cancellation:
-    """Ends the requests that a thread makes inside `cancelled_by`, from another thread.
-
-    Their connections are shut down, so that the server sees it and stops, too.
-    """
-
-    def __init__(self) -> None:
-        self.is_cancelled = False
-        self._sockets: list[socket.socket] = []
-        self._lock = threading.Lock()
-
-    def cancel(self) -> None:
-        """Shut the connections down, those that are opened later as well."""
-        with self._lock:
-            self.is_cancelled = True
-            for each in self._sockets:
-                _shut(each)
-
-    def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Note a connection; httpx calls this as the request's `trace`."""
-        if not event.endswith(("connect_tcp.complete", "connect_unix_socket.complete", "start_tls.complete")):
-            return
-        opened = info["return_value"].get_extra_info("socket")
-        with self._lock:
-            self._sockets = [opened] if opened else []
-            if self.is_cancelled and opened:
-                _shut(opened)
-
-
-def _shut(opened: socket.socket) -> None:
-    try:
-        socket.socket.shutdown(opened, socket.SHUT_RDWR)  # of the socket below TLS, which another thread reads
-    except OSError:
-        log("debug", "a connection was closed before it was cancelled")
-
-
-_CANCELLATION: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
-
-
-@contextmanager
-def cancelled_by(cancellation: Cancellation) -> Iterator[None]:
-    """Let `cancellation` end the requests of cancellable clients inside the block."""
-    before = _CANCELLATION.set(cancellation)
-    try:
-        yield
-    finally:
-        _CANCELLATION.reset(before)
-
-
 def cancellable_client(endpoint: Endpoint) -> httpx.Client:
     """A client whose requests `cancelled_by` can end: each has a connection of its own.
 
@@ -154,7 +102,7 @@ class _Client(openai.DefaultHttpxClient):
     """A client that closes its connections when it is collected, as OpenAI's own does."""
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        if cancellation := _CANCELLATION.get():
+        if cancellation := cancellation_now():
             request.extensions = {**request.extensions, "trace": cancellation.trace}
         return super().send(request, **options)
 

@@ -185,7 +185,7 @@ def nearest(word: str, frequency: Callable[[str], int], terms: Callable[[str], S
 
     Source: Damerau, CACM 1964, doi:10.1145/363958.363994.
     """
-    if not _SWAPPED <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()) or _tokens(word) == 1:
+    if not _SWAPPED <= len(word) <= _LONGEST or not (word.isascii() and word.isalpha()):
         return []
     if len(word) < _ONE_EDIT:
         found = _one_edit(word, frequency, _swapped)

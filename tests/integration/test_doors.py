@@ -179,3 +179,9 @@ def test_a_question_to_a_server_loads_no_heavy_library() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     heavy = {"llama_index", "numpy", "sqlalchemy", "psycopg2", "onnxruntime", "streamlit", "httpx", "starlette"}
     assert not heavy & set(loaded.split())
+
+
+def test_a_question_in_this_process_loads_no_library_of_another_model() -> None:
+    code = "import sys, app.door, app.inspection, pipelines.query.engine; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert not {"openai", "httpx", "tiktoken", "streamlit", "docling", "pandas"} & set(loaded.split())
