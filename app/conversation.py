@@ -9,6 +9,7 @@ from pipelines.errors import FootnoteError
 from pipelines.query.answerers.overview import OVERVIEW
 from pipelines.query.engine import Event
 from pipelines.query.layout import blocks_of
+from pipelines.query.question.followup import MOST_TURNS
 from pipelines.store.conversations import Message, MessageState
 from pipelines.types import Filters, Turn
 
@@ -201,9 +202,11 @@ class Exchange:
 
 
 def read_with(question: str, entries: Sequence[Exchange]) -> tuple[Turn, ...]:
-    """The turns that a question is read with: those before it; none for one that was suggested, which stands alone."""
+    """The turns that a question is read with: the last ones; none for one that was suggested, which stands alone."""
     answers = [entry.answer for entry in entries if entry.answer]
-    return () if answers and question in answers[-1].follow_ups else tuple(entry.turn() for entry in entries)
+    if answers and question in answers[-1].follow_ups:
+        return ()
+    return tuple(entry.turn() for entry in entries[-MOST_TURNS:])
 
 
 def written_by(answer: Answer) -> str:

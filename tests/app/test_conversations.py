@@ -11,9 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from app import session
 from app.components.conversations import by_day, conversation_markdown
-from app.conversation import Exchange
+from app.conversation import Exchange, read_with
 from pipelines.answers import Answer, Token
 from pipelines.errors import ServiceUnavailable
+from pipelines.query.question.followup import MOST_TURNS
 from pipelines.store.conversations import Conversation, ConversationRow, Message
 from pipelines.types import Filters, Turn
 from tests.app.conftest import answers, ask, html, opened, words
@@ -223,3 +224,12 @@ def test_a_conversation_is_exported_with_its_sources() -> None:
     text = conversation_markdown(Conversation("c1", "Organs", "", (Message(ORGANS, state="answered", answer=answer),)))
     assert text.startswith(f"# Organs\n\n## {ORGANS}\n\nShe tuned organs for nine years. [1]\n")
     assert "> She tuned organs for nine years." in text
+
+
+def test_a_long_conversation_is_read_with_its_last_turns_alone() -> None:
+    entries = [Exchange(f"Question {number}?", pieces=["Yes."]) for number in range(100)]
+    read = read_with("And then?", entries)
+    assert [turn.question for turn in read] == [f"Question {number}?" for number in range(100 - MOST_TURNS, 100)]
+    last = Exchange("Last?")
+    list(last.follow(iter(answered("Last?", [sentence("Yes.", None)], [], follow_ups=("Which?",)))))
+    assert read_with("Which?", [*entries, last]) == ()

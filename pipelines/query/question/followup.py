@@ -17,6 +17,7 @@ from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
+MOST_TURNS = 12  # of a conversation, that a question is read with
 _CUT = " ..."
 _ENDS = " ?.!"
 
@@ -70,7 +71,7 @@ def stand_alone(
         return rewritten, "model"
     if is_name_alone(typed.strip(_ENDS)) and read(history[-1].question).has("they"):
         return with_person(history[-1].question, typed.strip(_ENDS)), "rules"
-    chain = _chain(history[-_TURNS:], known)
+    chain = _chain(history[-MOST_TURNS:], known)
     if whole := _swapped(read(typed), chain[0].question, known):
         return whole, "rules"
     unsaid = " ".join(_unsaid(question, chain, known))
@@ -127,7 +128,6 @@ def checked_rewrite(reply: str, question: str, history: Sequence[Turn]) -> str:
 
 _MOST_UNSAID = 5  # words; more drown the question
 _MOST_PART = 5  # words of a part of another question: "And in Leith?"
-_TURNS = 12  # that are read
 _NAMED_BEFORE = 4  # terms before a pronoun, from which it means one of them
 
 
