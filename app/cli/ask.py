@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli import output
-from app.cli.options import Json, argument, filtered, loading, option, settings_now
+from app.cli.options import Json, argument, filtered, option, settings_now
 from app.cli.output import clip, emit, print_documents, render, say, warn
 from pipelines.errors import ConfigError
+from pipelines.loading import loading
 
 if TYPE_CHECKING:
     from config.settings import Settings

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from app.cli import output
-from app.cli.options import Json, argument, loading, option, settings_now
+from app.cli.options import Json, argument, option, settings_now
 from app.cli.output import Report, emit
+from pipelines.loading import loading
 
 group = typer.Typer(help="Measure speed and memory. Example: footnote bench ingest ~/portfolio", no_args_is_help=True)
 

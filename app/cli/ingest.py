@@ -18,7 +18,6 @@ from app.cli.options import (
     Json,
     PlanOnly,
     argument,
-    loading,
     option,
     parser_names,
     settings_now,
@@ -27,6 +26,7 @@ from app.cli.output import ListEntry, emit, note, print_entries, print_json, ren
 from app.cli.signals import stopping
 from app.serialise import serialise
 from pipelines.errors import FootnoteError
+from pipelines.loading import loading
 from pipelines.observe import log_failure
 from pipelines.store.originals import named_place
 from pipelines.wording import format_count, format_duration, labelled_message, with_hint, without_label

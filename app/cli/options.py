@@ -1,10 +1,9 @@
 """Shared parts of the verbs: options, settings, exit codes."""
 
 import functools
-import gc
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -93,17 +92,6 @@ def filtered(verb: Callable[..., None]) -> Callable[..., None]:
     vars(with_options)["__signature__"] = signature.replace(parameters=listed)
     with_options.__annotations__ = {each.name: each.annotation for each in listed}
     return with_options
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """What is imported and built inside stays, and is not searched for garbage: a quarter of the time of imports."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def settings_now() -> "Settings":

@@ -10,11 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli import output
-from app.cli.options import Json, argument, filtered, loading, option, parts_of, settings_now
+from app.cli.options import Json, argument, filtered, option, parts_of, settings_now
 from app.cli.output import clip, emit, print_documents, render, say
 from app.serialise import serialise
 from config.parts import PARTS
 from pipelines.errors import RetrievalError
+from pipelines.loading import loading
 
 if TYPE_CHECKING:
     from app.inspection import RankChange

