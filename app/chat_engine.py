@@ -4,11 +4,11 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.answer_markdown import pack_archive
 from app.door import Door
 from app.face import data_url
-from app.health import HealthDesk
 from app.inspection import Inspection
 from app.shelf import Shelved
 from app.uploads import bring_back, set_aside
@@ -26,6 +26,9 @@ from pipelines.store.database import reading
 from pipelines.store.document_details import KeptVersion, kept_versions
 from pipelines.store.persona import read_persona, save_persona
 from pipelines.types import Filters, Turn
+
+if TYPE_CHECKING:
+    from app.health import HealthDesk
 
 
 class ChatEngine(Door):
@@ -64,8 +67,10 @@ class ChatEngine(Door):
             return kept_versions(connection, document_id) if self.audience == "owner" else ()
 
     @property
-    def health(self) -> HealthDesk:
+    def health(self) -> "HealthDesk":
         """Checks, figures and settings, for the owner."""
+        from app.health import HealthDesk  # with the libraries of language models, which need not be there
+
         return HealthDesk(self._engine)
 
     @property

@@ -17,6 +17,7 @@ import typer
 from app.address import free_port, is_loopback
 from app.cli.options import option, settings_now
 from pipelines.errors import ConfigError, ServiceUnavailable
+from pipelines.loading import loading
 
 verbs = typer.Typer()
 MAIN_SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
@@ -87,8 +88,9 @@ def launch(host: str, port: int, *, headless: bool, max_upload_mb: int, frame_an
     free = free_port(host, port)
     if port and free != port:
         typer.echo(f"Port {port} is taken; using {free}.", err=True)
-    import app.chat_engine  # noqa: F401 - now: two first visitors would race for it, and see half
-    from app.worker import WorkerProcess
+    with loading():
+        import app.chat_engine  # noqa: F401 - now: two first visitors would race for it, and see half
+        from app.worker import WorkerProcess
 
     threading.Thread(target=_announce, args=(host, free), daemon=True).start()
     with WorkerProcess():
@@ -162,10 +164,11 @@ def _is_of_another_port(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def _serve(options: list[str], frame_ancestors: Sequence[str]) -> None:
-    from starlette.middleware import Middleware
-    from streamlit import file_util, net_util
-    from streamlit.web import cli
-    from streamlit.web.server.starlette import starlette_app
+    with loading():
+        from starlette.middleware import Middleware
+        from streamlit import file_util, net_util
+        from streamlit.web import cli
+        from streamlit.web.server.starlette import starlette_app
 
     # Streamlit has no setting for headers and ports.
     of_streamlit = starlette_app.create_streamlit_middleware

@@ -8,6 +8,7 @@ import typer
 from app.address import free_port
 from app.cli.options import option, settings_now
 from pipelines.errors import ConfigError
+from pipelines.loading import loading
 
 if TYPE_CHECKING:
     from app.door import Door
@@ -74,11 +75,12 @@ def serve(
 
     assert_may_listen(settings.serve)
     try:
-        from app.server import build_server
+        with loading():
+            from app.chat_engine import build_chat_engine
+            from app.server import build_server
+            from app.worker import WorkerProcess
     except ModuleNotFoundError as error:
         raise _missing(error, "serve") from error
-    from app.chat_engine import build_chat_engine
-    from app.worker import WorkerProcess
 
     owners = settings.model_copy(update={"chat": settings.chat.model_copy(update={"visitor": False})})
     app = build_server(build_chat_engine(owners), "visitor" if visitor else "owner")
@@ -87,9 +89,9 @@ def serve(
 
 
 def _open(settings: "Settings") -> "Door":
-    from app.door import Door
-    from pipelines.query.engine import build_query_engine
-
+    with loading():
+        from app.door import Door
+        from pipelines.query.engine import build_query_engine
     return Door(build_query_engine(settings))
 
 

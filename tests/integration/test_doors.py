@@ -182,6 +182,6 @@ def test_a_question_to_a_server_loads_no_heavy_library() -> None:
 
 
 def test_a_question_in_this_process_loads_no_library_of_another_model() -> None:
-    code = "import sys, app.door, app.inspection, pipelines.query.engine; print(*sys.modules)"
+    code = "import sys, app.chat_engine, app.inspection; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"openai", "httpx", "tiktoken", "streamlit", "docling", "pandas"} & set(loaded.split())
