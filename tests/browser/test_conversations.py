@@ -105,11 +105,12 @@ def test_a_lost_connection_is_said_in_a_line_and_the_question_in_hand_is_asked_a
         model.pause = 0.0
         serve(**settings)
         asked = ["Who built the anagama kiln?", "When was the anagama kiln built?"]
-        for _ in range(2):
+        for is_reloaded in (False, True):
+            if is_reloaded:
+                tab.reload()  # the conversation is stored
             expect(tab.locator(".fn-answer .fn-words", has_text=BUILT)).to_have_count(2)
             expect(line).to_be_empty()
             expect(tab.locator("h2.fn-question")).to_have_text(asked)
-            tab.reload()  # the conversation is stored
         assert len([request for request in model.requests if request.body.get("stream")]) == 3
 
 
