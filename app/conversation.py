@@ -1,7 +1,7 @@
 """The entries of a conversation: questions with their answers."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from pipelines.answers import Answer, Citation, Conflict, Footnote, Preview, Sentence, Source, Token, Verdict
@@ -202,11 +202,12 @@ class Exchange:
 
 
 def read_with(question: str, entries: Sequence[Exchange]) -> tuple[Turn, ...]:
-    """The turns that a question is read with: the last ones; none for one that was suggested, which stands alone."""
+    """The turns that a question is read with, earlier ones without their answers; none for one that was suggested."""
     answers = [entry.answer for entry in entries if entry.answer]
     if answers and question in answers[-1].follow_ups:
         return ()
-    return tuple(entry.turn() for entry in entries[-MOST_TURNS:])
+    turns = [entry.turn() for entry in entries]
+    return (*(replace(turn, answer="") for turn in turns[:-MOST_TURNS]), *turns[-MOST_TURNS:])
 
 
 def written_by(answer: Answer) -> str:

@@ -36,7 +36,8 @@ def mcp(
     """
     settings = settings_now()
     try:
-        from app.mcp import PATH, Doors, build_mcp, http_app
+        with loading():
+            from app.mcp import PATH, Doors, build_mcp, http_app
     except ModuleNotFoundError as error:
         raise _missing(error, "mcp") from error
     from app.access import Grant, all_scopes, assert_may_listen
@@ -74,13 +75,14 @@ def serve(
     from app.access import assert_may_listen
 
     assert_may_listen(settings.serve)
-    try:
-        with loading():
-            from app.chat_engine import build_chat_engine
+    with loading():
+        from app.chat_engine import build_chat_engine
+        from app.worker import WorkerProcess
+
+        try:
             from app.server import build_server
-            from app.worker import WorkerProcess
-    except ModuleNotFoundError as error:
-        raise _missing(error, "serve") from error
+        except ModuleNotFoundError as error:
+            raise _missing(error, "serve") from error
 
     owners = settings.model_copy(update={"chat": settings.chat.model_copy(update={"visitor": False})})
     app = build_server(build_chat_engine(owners), "visitor" if visitor else "owner")
@@ -89,9 +91,9 @@ def serve(
 
 
 def _open(settings: "Settings") -> "Door":
-    with loading():
-        from app.door import Door
-        from pipelines.query.engine import build_query_engine
+    from app.door import Door
+    from pipelines.query.engine import build_query_engine
+
     return Door(build_query_engine(settings))
 
 

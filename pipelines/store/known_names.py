@@ -66,7 +66,6 @@ Words = tuple[str, ...]
 class _Known:
     name: str
     documents: tuple[str, ...]
-    ordinary: bool
 
 
 class NameIndex:
@@ -118,7 +117,7 @@ class NameIndex:
         if not 0 < len(bearers) <= _MAX_SHARED:
             return None
         ids, names = zip(*sorted(bearers), strict=True)
-        return _Known(names[0], ids, len(words) == 1 and is_ordinary(words[0]))
+        return _Known(names[0], ids)
 
     def find(self, text: str) -> list[tuple[str, Sequence[str]]]:
         """The (name, document ids) of the names whose words are in a text, in its order, the longest first.
@@ -151,8 +150,9 @@ class NameIndex:
         spans, place = list(_words(text)), 0
         while place < len(spans):
             for width in range(min(self._longest, len(spans) - place), 0, -1):
-                known = self._known(tuple(word for word, _, _ in spans[place : place + width]))
-                if known is not None and (not known.ordinary or _is_proper(text, spans[place][1])):
+                words = tuple(word for word, _, _ in spans[place : place + width])
+                known = self._known(words)
+                if known and (width > 1 or _is_proper(text, spans[place][1]) or not is_ordinary(words[0])):
                     yield known, (spans[place][1], spans[place + width - 1][2])
                     place += width
                     break

@@ -226,10 +226,11 @@ def test_a_conversation_is_exported_with_its_sources() -> None:
     assert "> She tuned organs for nine years." in text
 
 
-def test_a_long_conversation_is_read_with_its_last_turns_alone() -> None:
+def test_a_long_conversation_is_read_with_all_questions_and_its_last_answers() -> None:
     entries = [Exchange(f"Question {number}?", pieces=["Yes."]) for number in range(100)]
     read = read_with("And then?", entries)
-    assert [turn.question for turn in read] == [f"Question {number}?" for number in range(100 - MOST_TURNS, 100)]
+    assert [turn.question for turn in read] == [entry.question for entry in entries]
+    assert [turn.answer for turn in read] == [""] * (100 - MOST_TURNS) + ["Yes."] * MOST_TURNS
     last = Exchange("Last?")
     list(last.follow(iter(answered("Last?", [sentence("Yes.", None)], [], follow_ups=("Which?",)))))
     assert read_with("Which?", [*entries, last]) == ()

@@ -181,7 +181,7 @@ def test_a_question_to_a_server_loads_no_heavy_library() -> None:
     assert not heavy & set(loaded.split())
 
 
-def test_a_question_in_this_process_loads_no_library_of_another_model() -> None:
+def test_the_engine_of_the_chat_loads_no_library_of_another_model() -> None:
     code = "import sys, app.chat_engine, app.inspection; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"openai", "httpx", "tiktoken", "streamlit", "docling", "pandas"} & set(loaded.split())

@@ -17,7 +17,7 @@ from pipelines.store.known_names import NO_NAMES, NameIndex
 from pipelines.text import base_verb_forms, count_tokens, fold, participle
 from pipelines.types import CondensedBy, Turn
 
-MOST_TURNS = 12  # of a conversation, that a question is read with
+MOST_TURNS = 12  # of a conversation: a question follows none before them
 _CUT = " ..."
 _ENDS = " ?.!"
 
