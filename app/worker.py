@@ -139,7 +139,9 @@ class WorkerProcess:
 
     def _keep(self) -> None:
         while not self._stop.is_set():
-            self._process = subprocess.Popen([sys.executable, "-m", "app.worker"], stdin=subprocess.PIPE)
+            # In a group of its own: Ctrl-C in a terminal is for the server, which closes the worker's input.
+            command = [sys.executable, "-m", "app.worker"]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)
             while self._process.poll() is None and not self._stop.is_set():
                 self._stop.wait(0.2)
             if not self._stop.is_set():

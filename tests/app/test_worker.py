@@ -214,3 +214,22 @@ def test_a_worker_reads_settings_that_a_page_has_written(chat: ChatEngine) -> No
     with chat.ingestion().database.engine.connect() as connection:
         rows = connection.execute(text("SELECT name, collection FROM documents ORDER BY name"))
         assert [tuple(row) for row in rows] == [("glaze.md", "kilns"), ("kiln.md", "default")]
+
+
+def test_ctrl_c_in_a_terminal_is_left_to_the_server(tmp_path: Path) -> None:
+    server = (
+        "import time\nfrom app.worker import WorkerProcess\n"
+        "try:\n    with WorkerProcess():\n        print('up', flush=True)\n        time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    pass\n"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "FOOTNOTE_HOME": str(tmp_path / "home")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", server], env=environment, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout
+    assert process.stdout.readline() == "up\n"
+    time.sleep(0.15)  # in which the worker begins to load
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=30) == ("", "")
+    assert process.returncode == 0
