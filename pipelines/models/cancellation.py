@@ -60,5 +60,5 @@ def cancelled_by(cancellation: Cancellation) -> Iterator[None]:
 
 
 def cancellation_now() -> Cancellation | None:
-    """What `cancelled_by` set for this thread; None outside its blocks."""
+    """The cancellation that `cancelled_by` set for this thread; None outside its blocks."""
     return _CANCELLATION.get()

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
@@ -60,12 +59,7 @@ def is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 Words = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    name: str
-    documents: tuple[str, ...]
+_Known = tuple[str, Sequence[str]]  # a name as it is written, and the ids of its documents
 
 
 class NameIndex:
@@ -117,14 +111,14 @@ class NameIndex:
         if not 0 < len(bearers) <= _MAX_SHARED:
             return None
         ids, names = zip(*sorted(bearers), strict=True)
-        return _Known(names[0], ids)
+        return names[0], ids
 
-    def find(self, text: str) -> list[tuple[str, Sequence[str]]]:
+    def find(self, text: str) -> list[_Known]:
         """The (name, document ids) of the names whose words are in a text, in its order, the longest first.
 
         A name of one ordinary word counts only if it has a capital inside a sentence of the text.
         """
-        return [(known.name, known.documents) for known, _ in self._found(text)]
+        return [known for known, _ in self._found(text)]
 
     def places(self, text: str) -> list[tuple[int, int]]:
         """The spans of the names that `find` finds in a text, in its order."""

@@ -161,8 +161,8 @@ def _names(text: str, known: NameIndex) -> dict[tuple[int, int], str]:
 
 
 def _unsaid(question: str, chain: Sequence[Turn], known: NameIndex) -> list[str]:
-    """What a follow-up leaves unsaid: the last stored name that is no person's in the questions since the last one
-    that stands alone, where it names nothing itself; else their nouns, each once.
+    """The words that a follow-up leaves unsaid: the last stored name that is no person's in the questions since the
+    last one that stands alone, where it names nothing itself; else their nouns, each once.
     """
     is_about_owner = bool(known.owner) and points_at_person(question) and not _points_at_thing(question)
     if is_about_owner and terms_of(question):
