@@ -216,13 +216,15 @@ def test_a_worker_reads_settings_that_a_page_has_written(chat: ChatEngine) -> No
         assert [tuple(row) for row in rows] == [("glaze.md", "kilns"), ("kiln.md", "default")]
 
 
-def test_ctrl_c_in_a_terminal_is_left_to_the_server(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_terminal_is_left_to_the_server(settings: Settings) -> None:
+    assert settings.database_url
     server = (
         "import time\nfrom app.worker import WorkerProcess\n"
         "try:\n    with WorkerProcess():\n        print('up', flush=True)\n        time.sleep(60)\n"
         "except KeyboardInterrupt:\n    pass\n"
     )
-    environment = {**os.environ, "HOME": str(tmp_path), "FOOTNOTE_HOME": str(tmp_path / "home")}
+    database = settings.database_url.get_secret_value()  # which the worker opens if it gets so far
+    environment = {**os.environ, "FOOTNOTE_HOME": str(settings.home), "DATABASE_URL": database}
     process = subprocess.Popen(
         [sys.executable, "-c", server], env=environment, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
